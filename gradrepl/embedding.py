@@ -1,0 +1,46 @@
+"""Makes `import torch` give the embedded engine. Imports nothing before it is asked to."""
+
+import importlib
+import importlib.abc
+import importlib.util
+import sys
+
+PREFIX = "gradrepl."
+
+
+class EmbeddedTorch(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds `torch` and `torch.x.y` as `gradrepl.torch` and `gradrepl.torch.x.y`: one module object under two names."""
+
+    def find_spec(self, fullname, path=None, target=None):
+        if fullname != "torch" and not fullname.startswith("torch."):
+            return None
+        found = importlib.util.find_spec(PREFIX + fullname)
+        return found and importlib.util.spec_from_loader(fullname, self, origin=found.origin, is_package=found.submodule_search_locations is not None)
+
+    def create_module(self, spec):
+        module = importlib.import_module(PREFIX + spec.name)
+        spec.loader_state = module.__spec__  # the import system puts `spec` in its place; exec_module puts it back
+        return module
+
+    def exec_module(self, module):
+        module.__spec__ = module.__spec__.loader_state
+
+
+FINDER = EmbeddedTorch()
+
+
+def use_embedded_torch():
+    """Make `import torch` give the embedded engine from here on, also in libraries imported later.
+
+    Raises ImportError where another torch is already imported: its tensors would mix with the embedded ones.
+
+    >>> use_embedded_torch()
+    >>> import torch
+    >>> torch.ones(2).grad_fn is None
+    True
+    """
+    if FINDER in sys.meta_path:
+        return
+    if "torch" in sys.modules:
+        raise ImportError("PyTorch is already imported here; call gradrepl.use_embedded_torch() before the first `import torch`")
+    sys.meta_path.insert(0, FINDER)
