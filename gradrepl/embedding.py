@@ -15,7 +15,9 @@ class EmbeddedTorch(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         if fullname != "torch" and not fullname.startswith("torch."):
             return None
         found = importlib.util.find_spec(PREFIX + fullname)
-        return found and importlib.util.spec_from_loader(fullname, self, origin=found.origin, is_package=found.submodule_search_locations is not None)
+        return found and importlib.util.spec_from_loader(
+            fullname, self, origin=found.origin, is_package=found.submodule_search_locations is not None
+        )
 
     def create_module(self, spec):
         module = importlib.import_module(PREFIX + spec.name)

@@ -1,0 +1,22 @@
+"""Which names users see: what `torch.<name>` is, and what is a method of Tensor. Imports tensor only."""
+
+from gradrepl.engine.tensor import Tensor
+
+FUNCTIONS = {}  # what the torch module shows
+
+
+def publish(scope, both="", functions="", methods="", in_place=""):
+    """Show names of a module (`scope` is its globals()) to users: as `torch.<name>`, as a method, or as both.
+
+    `public:internal` shows an object under another name. `in_place` names ops whose writing variant is shown as `Tensor.<name>_`.
+    """
+    for name, internal in pairs(both + " " + functions):
+        FUNCTIONS[name] = scope[internal]
+    for name, internal in pairs(both + " " + methods):
+        setattr(Tensor, name, scope[internal])
+    for name, internal in pairs(in_place):
+        setattr(Tensor, name + "_", scope[internal].declaration.functions["_"])
+
+
+def pairs(names):
+    return [(name, internal or name) for name, _, internal in (item.partition(":") for item in names.split())]

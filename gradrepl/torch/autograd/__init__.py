@@ -1,0 +1,8 @@
+"""torch.autograd: backward, grad, custom Functions, hooks on what is saved."""
+
+__name__ = __name__.removeprefix("gradrepl.")
+
+from gradrepl.engine.backward import backward, grad  # noqa: F401
+from gradrepl.engine.function import Function  # noqa: F401
+from gradrepl.engine.modes import enable_grad, inference_mode, no_grad, set_grad_enabled  # noqa: F401
+from gradrepl.torch.autograd import function, graph  # noqa: F401
