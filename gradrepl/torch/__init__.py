@@ -4,7 +4,7 @@ import importlib as _importlib
 
 import numpy as _np
 
-import gradrepl.engine  # noqa: F401  (declares the ops)
+import gradrepl.engine
 from gradrepl.engine.dtypes import ALIASES, DTYPES, Size, dtype
 from gradrepl.engine.modes import enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled
 from gradrepl.engine.public import FUNCTIONS

@@ -1,3 +1,3 @@
 """What formulas call when one expression is not enough, a family a file. Everything here runs on tensors, so that it can be differentiated."""
 
-from gradrepl.engine.formulas import general  # noqa: F401
+from gradrepl.engine.formulas import general

@@ -1,3 +1,3 @@
 """The declarations of the ops, a family a file."""
 
-from gradrepl.engine.ops import pointwise, shapes  # noqa: F401
+from gradrepl.engine.ops import pointwise, shapes

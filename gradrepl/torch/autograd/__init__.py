@@ -2,7 +2,7 @@
 
 __name__ = __name__.removeprefix("gradrepl.")
 
-from gradrepl.engine.backward import backward, grad  # noqa: F401
-from gradrepl.engine.function import Function  # noqa: F401
-from gradrepl.engine.modes import enable_grad, inference_mode, no_grad, set_grad_enabled  # noqa: F401
-from gradrepl.torch.autograd import function, graph  # noqa: F401
+from gradrepl.engine.backward import backward, grad
+from gradrepl.engine.function import Function
+from gradrepl.engine.modes import enable_grad, inference_mode, no_grad, set_grad_enabled
+from gradrepl.torch.autograd import function, graph

@@ -2,4 +2,4 @@
 
 __name__ = __name__.removeprefix("gradrepl.")
 
-from gradrepl.engine.function import Function, once_differentiable  # noqa: F401
+from gradrepl.engine.function import Function, once_differentiable

@@ -2,4 +2,4 @@
 
 __name__ = __name__.removeprefix("gradrepl.")
 
-from gradrepl.engine.backward import saved_tensors_hooks  # noqa: F401
+from gradrepl.engine.backward import saved_tensors_hooks
