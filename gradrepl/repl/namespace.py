@@ -1,0 +1,82 @@
+"""The namespace that input runs in: a real `__main__`, with names that are imported when an input first mentions them."""
+
+import ast
+import importlib
+import sys
+from types import ModuleType
+from typing import Any
+
+# what every session starts with -> where it comes from
+PRELOADED = {
+    "torch": "torch",
+    "nn": "torch.nn",
+    "F": "torch.nn.functional",
+    "np": "numpy",
+    **{name: f"gradrepl:{name}" for name in ("graph", "tree", "save", "explain", "step", "why", "check", "saved", "diff")},
+    "watch": "gradrepl.repl.watch:watch",
+    "unwatch": "gradrepl.repl.watch:unwatch",
+}
+# a program that calls one of these may reach a name without writing it
+REFLECTION = {"eval", "exec", "globals", "locals", "vars", "dir", "compile"}
+
+
+def new_main() -> ModuleType:
+    """Put a fresh module `__main__` in place, so that pickle, `inspect` and dataclasses find what is defined in the session."""
+    main = ModuleType("__main__")
+    main.__dict__["__builtins__"] = sys.modules["builtins"]
+    sys.modules["__main__"] = main
+    return main
+
+
+class Preloaded:
+    """Puts the preloaded names into a namespace, each when it is first needed, and never over a name of the user's own."""
+
+    def __init__(self, namespace: dict[str, Any], table: dict[str, str] = PRELOADED):
+        self.namespace = namespace
+        self.waiting = {name: home for name, home in table.items() if name not in namespace}
+
+    def __call__(self, tree: ast.AST) -> None:
+        if not self.waiting:
+            return
+        reads, writes = used_names(tree)
+        names = self.waiting if reads.keys() & REFLECTION else [n for n in self.waiting if n in reads]
+        for name in list(names):
+            if reads.get(name, 0) <= writes.get(name, reads.get(name, 0)):
+                self.put(name)
+
+    def put(self, name: str) -> None:
+        """Import one name. One that cannot be imported (no such package) stays undefined, as in Python."""
+        home = self.waiting.pop(name, None)
+        if home is not None and name not in self.namespace:
+            self.namespace[name] = imported(home)
+
+    def put_all(self) -> None:
+        for name in list(self.waiting):
+            self.put(name)
+
+
+def imported(home: str) -> Any:
+    """The module `a.b`, or the attribute `c` of it for `a.b:c`."""
+    module, _, attribute = home.partition(":")
+    value = importlib.import_module(module)
+    return getattr(value, attribute) if attribute else value
+
+
+def used_names(tree: ast.AST) -> tuple[dict[str, int], dict[str, int]]:
+    """Names read and names bound anywhere in the tree, each with the line where that first happens."""
+    reads: dict[str, int] = {}
+    writes: dict[str, int] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            first(reads if isinstance(node.ctx, ast.Load) else writes, node.id, node.lineno)
+        elif isinstance(node, ast.alias):
+            first(writes, (node.asname or node.name).partition(".")[0], node.lineno)
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            first(writes, node.name, node.lineno)
+        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            first(reads, node.target.id, node.lineno)
+    return reads, writes
+
+
+def first(lines: dict[str, int], name: str, line: int) -> None:
+    lines[name] = min(line, lines.get(name, line))
