@@ -1,7 +1,6 @@
 """The command line: `gradrepl`, `gradrepl FILE`, `-c`, `-m`, a pipe. Imports what a run needs, and only then."""
 
 import sys
-from dataclasses import dataclass, field
 
 from gradrepl.repl.streams import is_terminal
 
@@ -41,14 +40,13 @@ class UsageError(Exception):
     """The command line makes no sense; the text says why in one line."""
 
 
-@dataclass
 class Options:
-    """What was asked for on the command line."""
+    """What was asked for on the command line. Not a dataclass: importing those costs 2 ms at every start."""
 
     kind: str = "shell"  # shell, stdin, code, module, file, demo
     program: str = ""
-    arguments: list[str] = field(default_factory=list)
-    outputs: list[str] = field(default_factory=list)
+    arguments: list[str] = []
+    outputs: list[str] = []
     tree: bool = False
     interactive: bool = False
     engine: str = ""
