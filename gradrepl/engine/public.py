@@ -2,7 +2,7 @@
 
 from gradrepl.engine.tensor import Tensor
 
-FUNCTIONS = {}  # what the torch module shows
+FUNCTIONS: dict = {}  # what the torch module shows
 
 
 def publish(scope, both="", functions="", methods="", in_place=""):
