@@ -1,0 +1,68 @@
+"""What was seen while a program ran: the line that made a node, its value, and why a tensor has no graph.
+
+A node's protocol does not tell these. Whoever watches the engine records them here, and they live as long as what they speak of. Imports
+model only.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any, NamedTuple
+
+from .model import Cut, Source
+
+
+class Observation(NamedTuple):
+    source: Source | None = None  # the line that ran the op
+    value: Any = None  # what the op returned: a tensor or a tuple of them, best held without its graph
+    scope: tuple[str, ...] = ()  # the modules that ran it, outermost first: ("encoder", "encoder.0")
+    inner: str = ""  # the op that wrote through a view
+
+
+class Store:
+    """A dict by identity that forgets what is gone; tensors compare elementwise, so a WeakKeyDictionary cannot hold them."""
+
+    def __init__(self) -> None:
+        self.kept: dict[int, tuple[weakref.ref, Any]] = {}
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        number = id(key)
+        self.kept[number] = weakref.ref(key, lambda ref: self.drop(number, ref)), value
+
+    def drop(self, number: int, ref: weakref.ref) -> None:
+        """Forget what is gone, unless its id has been given to something new."""
+        if number in self.kept and self.kept[number][0] is ref:
+            del self.kept[number]
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        found = self.kept.get(id(key))
+        return found[1] if found and found[0]() is key else default
+
+    def __len__(self) -> int:
+        return len(self.kept)
+
+
+_nodes, _cuts = Store(), Store()
+
+
+def record(node: Any, **seen: Any) -> None:
+    """Keep what was seen of a node, beside what is kept already: any field of Observation."""
+    try:
+        _nodes[node] = _nodes.get(node, Observation())._replace(**seen)
+    except TypeError:  # PyTorch's own nodes take no weak reference
+        return
+
+
+def lookup(node: Any) -> Observation | None:
+    """Return what was seen of a node, if anything."""
+    return _nodes.get(node) if _nodes.kept else None
+
+
+def record_cut(tensor: Any, reason: str, source: Source | None = None) -> None:
+    """Keep why no graph hangs under a tensor: "detach()", "under no_grad"."""
+    _cuts[tensor] = Cut(reason, source)
+
+
+def lookup_cut(tensor: Any) -> Cut | None:
+    """Return why no graph hangs under a tensor, if that was seen."""
+    return _cuts.get(tensor) if _cuts.kept else None

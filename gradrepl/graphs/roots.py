@@ -1,0 +1,50 @@
+"""Find the tensors in what was asked about: a tensor, a grad_fn, or any nest of them. Imports protocol and errors."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from .errors import GraphError
+from .protocol import is_node, is_tensor
+
+
+def find_roots(asked: Any) -> list[tuple[str, Any]]:
+    """Return (path, tensor or grad_fn) for all in the nest, in its order.
+
+    Raises GraphError if there is none.
+    """
+    found = list(_search(asked))
+    if not found:
+        raise GraphError(_nothing_in(asked))
+    return found
+
+
+def _search(asked: Any) -> Iterator[tuple[str, Any]]:
+    stack, seen = [("", asked)], set()
+    while stack:
+        path, thing = stack.pop()
+        if is_tensor(thing) or is_node(thing):
+            yield path, thing
+        elif id(thing) not in seen:
+            seen.add(id(thing))
+            stack.extend(reversed([(path + step, item) for step, item in _children(thing)]))
+
+
+def _children(thing: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(thing, Mapping):
+        yield from ((f"[{key!r}]", item) for key, item in thing.items())
+    elif isinstance(thing, tuple) and hasattr(thing, "_fields"):
+        yield from ((f".{name}", item) for name, item in zip(thing._fields, thing, strict=True))
+    elif isinstance(thing, (list, tuple, set, frozenset)):
+        yield from ((f"[{number}]", item) for number, item in enumerate(thing))
+    elif dataclasses.is_dataclass(thing) and not isinstance(thing, type):
+        yield from ((f".{field.name}", getattr(thing, field.name)) for field in dataclasses.fields(thing))
+
+
+def _nothing_in(asked: Any) -> str:
+    if asked is None:
+        return "there is no tensor in None; give a tensor, a grad_fn, or a list or dict of them"
+    empty = isinstance(asked, (Mapping, list, tuple, set)) and not asked
+    return f"there is no tensor in {'an empty ' if empty else 'this '}{type(asked).__name__}; give a tensor, a grad_fn, or a list or dict of them"

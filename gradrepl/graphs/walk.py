@@ -1,0 +1,318 @@
+"""Walk over the nodes below some tensors, in a loop, and put down what is there as a Graph.
+
+Knows tensors by PyTorch's public node protocol only, and changes nothing of the program. Imports its own package only.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from .errors import GraphError
+from .model import Graph, Look, Node, Output, Root, Saved, Value
+from .names import Names
+from .observations import Observation, lookup, lookup_cut
+from .order import Item, print_order
+from .protocol import NodeType, has_fresh_grad_fn, is_tensor, node_type
+from .reading import Reader, SavedReader, custom_source, read_value
+from .roots import find_roots
+
+SMALL = 60  # nodes up to which values of scalars are shown unasked
+READABLE = 2000  # nodes up to which what they keep is read unasked
+
+
+class Capture(NamedTuple):
+    """A graph, and what it was read from."""
+
+    graph: Graph
+    functions: dict[str, Any]  # node id -> grad_fn; for a leaf its AccumulateGrad, or the leaf itself if nothing but it was asked about
+    roots: tuple[tuple[str, Any], ...]  # (path, tensor or grad_fn)
+
+
+class Found(NamedTuple):
+    """What is reachable, in the order of discovery."""
+
+    functions: list  # grad_fn, or a leaf tensor that is a root
+    kinds: list[NodeType]
+    inputs: list[tuple[tuple[int, int] | None, ...]]
+    index: dict[Any, int]
+    leaves: dict[int, int]  # id of a leaf tensor -> index
+
+
+LEAF = NodeType("leaf", "AccumulateGrad", (), ())
+
+
+@contextmanager
+def collection_paused() -> Iterator[None]:
+    """Put off garbage collection: a third of the time of a large walk goes into looking at what was just made."""
+    running = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if running:
+            gc.enable()
+
+
+def discover(starts: list[Any]) -> Found:
+    """Find all nodes that can be reached from `starts`: nodes, or leaf tensors."""
+    functions, kinds, inputs, index, leaves = [], [], [], {}, {}
+    for start in starts:
+        if not is_tensor(start) and start not in index:
+            index[start] = len(functions)
+            functions.append(start)
+    for function in functions:  # grows on the way
+        kind = node_type(function)
+        kinds.append(kind)
+        if kind.kind == "leaf":
+            leaves[id(function.variable)] = len(kinds) - 1
+            inputs.append(())
+            continue
+        row = []
+        for target, output in function.next_functions:
+            if target is None:
+                row.append(None)
+                continue
+            place = index.get(target)
+            if place is None:
+                place = index[target] = len(functions)
+                functions.append(target)
+            row.append((place, output))
+        inputs.append(tuple(row))
+    for start in starts:
+        if is_tensor(start) and id(start) not in leaves:
+            leaves[id(start)] = len(functions)
+            functions.append(start)
+            kinds.append(LEAF)
+            inputs.append(())
+    return Found(functions, kinds, inputs, index, leaves)
+
+
+def start_of(thing: Any) -> Any:
+    """Where the walk begins: the grad_fn of a tensor, the tensor itself if it is a leaf, None if no graph hangs there."""
+    if not is_tensor(thing):
+        return thing
+    return None if not thing.requires_grad else thing.grad_fn if thing.grad_fn is not None else thing
+
+
+def capture(asked: Any, names: Names | None = None, look: Look = Look()) -> Capture:
+    """Return the graph under what is asked about, and the live nodes by their ids.
+
+    Raises GraphError if there is nothing to see.
+    """
+    asked_roots = find_roots(asked)
+    names = names or Names({})
+    with collection_paused():
+        starts = [start_of(thing) for _, thing in asked_roots]
+        if not any(start is not None for start in starts) and not any(lookup_cut(thing) for _, thing in asked_roots):
+            raise GraphError(no_graph(asked_roots, names))
+        return Builder(asked_roots, starts, names, look).capture()
+
+
+def no_graph(roots: list[tuple[str, Any]], names: Names) -> str:
+    path, tensor = roots[0]
+    if len(roots) > 1:
+        return f"no graph: none of the {len(roots)} tensors has a grad_fn or requires grad"
+    name = (names.tensor(tensor) or (path or "this tensor",))[0]
+    return f"{name} has no graph: grad_fn is None and requires_grad is False; make what it is computed from with requires_grad=True"
+
+
+class Builder:
+    """Turns what was found into a Graph: order, then one Node each."""
+
+    def __init__(self, roots: list[tuple[str, Any]], starts: list[Any], names: Names, look: Look) -> None:
+        self.asked, self.starts, self.names, self.look = roots, starts, names, look
+        self.reader = Reader()
+        self.found = discover([start for start in starts if start is not None])
+        self.root_tensors = {self.edge_of(thing): thing for _, thing in roots if is_tensor(thing) and thing.requires_grad}
+        self.outputs = [self.node_outputs(function, kind) for function, kind in zip(self.found.functions, self.found.kinds, strict=True)]
+        self.arguments = [
+            self.reader.arguments(function, kind) if kind.plain else ()
+            for function, kind in zip(self.found.functions, self.found.kinds, strict=True)
+        ]
+        self.order = self.print_order()
+        self.place = {index: place for place, index in enumerate(self.order)}
+        self.reading = SavedReader(self.reader) if self.wants_saved() else None
+        self.values = self.wants_values()
+
+    def edge_of(self, tensor: Any) -> tuple[int, int]:
+        start = start_of(tensor)
+        return (self.found.leaves[id(start)], 0) if is_tensor(start) else (self.found.index[start], tensor.output_nr)
+
+    def node_outputs(self, function: Any, kind: NodeType) -> tuple[Output, ...]:
+        if kind.kind == "leaf":
+            return (self.reader.output(variable_of(function)),)
+        return self.reader.node_outputs(function)
+
+    def wants_saved(self) -> bool:
+        return len(self.order) <= READABLE if self.look.saved is None else self.look.saved or len(self.order) <= READABLE
+
+    def wants_values(self) -> bool:
+        if self.look.values is not None:
+            return self.look.values
+        scalars = all(output.shape is not None and not any(size != 1 for size in output.shape) for row in self.outputs for output in row)
+        return scalars and len(self.order) <= SMALL
+
+    def print_order(self) -> list[int]:
+        """The nodes in print order: an op, then the leaves that it is the first to use."""
+        items = [
+            Item((kind.name, outputs, len(row)), row, kind.kind == "leaf")
+            for kind, outputs, row in zip(self.found.kinds, self.outputs, self.found.inputs, strict=True)
+        ]
+        roots = [self.found.leaves[id(start)] if is_tensor(start) else self.found.index[start] for start in self.starts if start is not None]
+        order: dict[int, None] = {}
+        for op in print_order(items, roots):
+            order[op] = None
+            for edge in items[op].inputs:
+                if edge and items[edge[0]].leaf:
+                    order.setdefault(edge[0])
+        order.update(dict.fromkeys(root for root in roots if items[root].leaf))
+        return list(order)
+
+    def capture(self) -> Capture:
+        uses = [0] * len(self.order)
+        for row in self.found.inputs:
+            for edge in row:
+                if edge:
+                    uses[self.place[edge[0]]] += 1
+        nodes = tuple(self.node(index, f"n{place + 1}", uses[place]) for place, index in enumerate(self.order))
+        graph = Graph(self.roots(), nodes, self.look)
+        functions = {node.id: self.found.functions[index] for node, index in zip(nodes, self.order, strict=True)}
+        return Capture(graph, functions, tuple(self.asked))
+
+    def node(self, index: int, id: str, uses: int) -> Node:
+        function, kind = self.found.functions[index], self.found.kinds[index]
+        if kind.kind == "leaf":
+            return self.leaf(index, id, uses, variable_of(function))
+        place = self.place
+        inputs = tuple([edge and (place[edge[0]], edge[1]) for edge in self.found.inputs[index]])
+        saved, faults = self.saved(function, kind) if self.reading else ((), ())
+        seen = lookup(function) or Observation()
+        outputs, more = self.named_outputs(function, index, seen)
+        return Node(
+            id,
+            kind.kind,
+            kind.name,
+            outputs,
+            inputs,
+            uses,
+            self.arguments[index],
+            saved,
+            None,
+            seen.source,
+            custom_source(function) if kind.kind == "custom" else None,
+            seen.scope,
+            seen.inner,
+            faults + more,
+            sequence(function),
+        )
+
+    def leaf(self, index: int, id: str, uses: int, variable: Any) -> Node:
+        output, faults = self.filled(self.outputs[index][0], variable, self.names.tensor(variable))
+        return Node(id, "leaf", "AccumulateGrad", (output,), uses=uses, has_grad=variable.grad is not None, faults=faults)
+
+    def filled(self, output: Output, tensor: Any, names: tuple[str, ...] = ()) -> tuple[Output, tuple[str, ...]]:
+        """Return the output with what the tensor itself tells, and what is wrong with it."""
+        value = read_value(tensor) if self.values else None
+        known = tensor.is_leaf or tensor.retains_grad
+        grad = read_value(tensor.grad) if self.values and known and tensor.grad is not None else None
+        hooks = len(getattr(tensor, "_backward_hooks", None) or ())
+        retains = bool(not tensor.is_leaf and tensor.retains_grad)
+        return output._replace(names=names, value=value, grad=grad, retains_grad=retains, hooks=hooks), not_finite(value, grad)
+
+    def named_outputs(self, function: Any, index: int, seen: Observation) -> tuple[tuple[Output, ...], tuple[str, ...]]:
+        """The outputs of an op; a few have a name, are a root, or were seen."""
+        outputs, faults = self.outputs[index], ()
+        for number in range(len(outputs)):
+            tensor = self.root_tensors.get((index, number))
+            if tensor is None:
+                tensor = self.names.tensors.get((function, number))
+            if tensor is None:
+                continue
+            names = self.names.edge(function, number) or self.names.tensor(tensor)
+            output, more = self.filled(outputs[number], tensor, names)
+            outputs, faults = (*outputs[:number], output, *outputs[number + 1 :]), faults + more
+        return (self.seen_values(outputs, seen) if self.values and seen.value is not None else outputs), faults
+
+    def seen_values(self, outputs: tuple[Output, ...], seen: Observation) -> tuple[Output, ...]:
+        results = seen.value if isinstance(seen.value, (tuple, list)) else (seen.value,)
+        return tuple(
+            output._replace(value=read_value(result)) if output.value is None and is_tensor(result) else output
+            for output, result in zip(outputs, results, strict=False)
+        ) + outputs[len(results) :]
+
+    def saved(self, function: Any, kind: NodeType) -> tuple[tuple[Saved, ...], tuple[str, ...]]:
+        """What the node keeps, one entry for each tensor, and the writes that spoilt it."""
+        merged: dict[Any, Saved] = {}
+        faults: list[str] = []
+        for slot, tensor, state, versions in self.reading.tensors(function, kind):
+            key = id(tensor) if tensor is not None else state
+            if key in merged:
+                merged[key] = merged[key]._replace(slots=(*merged[key].slots, slot))
+                continue
+            merged[key] = self.one_saved(slot, tensor, state, versions)
+            if versions:
+                expected, now = versions.split()
+                faults.append(f"saved {slot} was at version {expected}, is now at {now}")
+        return tuple(merged.values()), tuple(faults)
+
+    def one_saved(self, slot: str, tensor: Any, state: str, versions: str) -> Saved:
+        if tensor is None:
+            return Saved((slot,), state)
+        output = self.reader.output(tensor)
+        source = self.source(tensor)
+        names = self.names.tensor(tensor)
+        if not names and source:
+            names = self.names.edge(self.found.functions[self.order[source[0]]], source[1])
+        return Saved(
+            (slot,),
+            state,
+            output.shape,
+            output.dtype,
+            tensor.numel() * tensor.element_size(),
+            names,
+            source,
+            not tensor.requires_grad and not slot.startswith("result"),
+            tensor._version,
+            int(versions.split()[0]) if versions else None,
+            read_value(tensor) if self.values else None,
+        )
+
+    def source(self, tensor: Any) -> tuple[int, int] | None:
+        """Where in the graph a saved tensor comes from."""
+        index, output = self.found.leaves.get(id(tensor)), 0
+        if index is None and tensor.requires_grad and has_fresh_grad_fn(tensor):
+            index, output = self.found.index.get(tensor.grad_fn), tensor.output_nr
+        return None if index is None else (self.place[index], output)
+
+    def roots(self) -> tuple[Root, ...]:
+        return tuple(self.root(number, path, thing, start) for number, ((path, thing), start) in enumerate(zip(self.asked, self.starts, strict=True)))
+
+    def root(self, number: int, path: str, thing: Any, start: Any) -> Root:
+        id = f"r{number + 1}"
+        if not is_tensor(thing):
+            return Root(id, path, None, self.place[self.found.index[start]])
+        tensor, _ = self.filled(self.reader.output(thing), thing, self.names.tensor(thing))
+        if start is None:
+            return Root(id, path, tensor, None, 0, lookup_cut(thing))
+        index, output = self.edge_of(thing)
+        return Root(id, path, tensor, self.place[index], output)
+
+
+def variable_of(function: Any) -> Any:
+    return function if is_tensor(function) else function.variable
+
+
+def sequence(function: Any) -> int:
+    numbered = getattr(function, "_sequence_nr", None)
+    return numbered() if numbered else 0
+
+
+def not_finite(value: Value | None, grad: Value | None) -> tuple[str, ...]:
+    faults = []
+    for what, of in (("value", value), ("gradient", grad)):
+        if of and (of.nan or of.inf):
+            faults.append(f"{what} holds " + " and ".join(f"{number} {kind}" for number, kind in ((of.nan, "NaN"), (of.inf, "inf")) if number))
+    return tuple(faults)
