@@ -27,11 +27,10 @@ class Reader:
 
     def output(self, described: Any) -> Output:
         """Shape, dtype and device of a tensor or of an entry of `_input_metadata`."""
-        key = tuple(described.shape), described.dtype, described.device
+        key = described.shape, described.dtype, getattr(described, "device", "cpu")
         known = self.outputs.get(key)
         if known is None:
-            device = str(described.device)
-            known = self.outputs[key] = Output(key[0], dtype_name(described.dtype), device)
+            known = self.outputs[key] = Output(tuple(map(int, key[0])), dtype_name(key[1]), str(key[2]))
         return known
 
     def node_outputs(self, node: Any) -> tuple[Output, ...]:
