@@ -1,7 +1,6 @@
 """Runs source text, statement by statement, for every kind of input: typed, pasted, piped, a file, `-c`. Imports the standard library only."""
 
 import ast
-import builtins
 import linecache
 import sys
 from types import CodeType
@@ -105,7 +104,3 @@ def remember_last_error(error: BaseException | None) -> None:
     sys.last_exc = sys.last_value = error  # type: ignore[attr-defined]
     sys.last_type, sys.last_traceback = type(error), error.__traceback__
 
-
-def set_last_value(value: Any) -> None:
-    """`_` is the last shown value. In builtins only, so that a `_` of the user's own wins."""
-    builtins._ = value  # type: ignore[attr-defined]

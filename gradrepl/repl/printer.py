@@ -1,24 +1,87 @@
 """Shows a value: `repr` and a newline, as Python does; what draws itself (trees, tables) is drawn. Imports rich only for those."""
 
+import builtins
+import re
 import sys
 from typing import Any
 
-from gradrepl.repl.streams import has_colour
+from gradrepl.repl.streams import has_colour, is_terminal
+
+# a repr longer than this has no colours; one longer than that is shown with its middle left out
+COLOURED, WHOLE, END = 20_000, 1_000_000, 4_000
+CHUNK = 1 << 16
+# what is worth a colour in a repr; each is coloured as a whole, so that it can still be searched for
+MARKS = re.compile(r"grad_fn=<[^<>\n]*>|<\w+ object at 0x[0-9a-f]+>|requires_grad=True")
 
 
-def show(value: Any) -> None:
+class Printer:
+    """The display hook of the shell. `facts` says in a few words what was shown last, without keeping it alive."""
+
+    def __init__(self, settings):
+        self.settings = settings
+        self.facts = ""
+
+    def display(self, value: Any) -> None:
+        if value is None:
+            return
+        builtins._ = None  # type: ignore[attr-defined]
+        show(value, self.settings)
+        # in builtins only, so that a `_` of the user's own wins
+        builtins._ = value  # type: ignore[attr-defined]
+        from gradrepl.repl.facts import about, short
+
+        self.facts = short(value)
+        if self.settings.info and (line := about(value)):
+            write(f"{line}\n", sys.stdout)
+
+
+def show(value: Any, settings=None) -> None:
     """Write a value to standard output. Its `repr` is written as it is; only a type that defines `__rich__` is laid out."""
     stream = sys.stdout
-    if hasattr(type(value), "__rich__"):
+    if settings and hasattr(type(value), "_repr_mimebundle_") and type(value).__name__ == "Graph" and is_terminal(stream):
+        from gradrepl.repl.images import show_graph
+
+        show_graph(value, settings, stream)
+    elif hasattr(type(value), "__rich__"):
         draw(value, stream)
     else:
-        stream.write(f"{value!r}\n")
+        text = repr(value)
+        theme = settings.theme if settings and has_colour(stream) else "none"
+        write(f"{coloured(abridged(text), theme)}\n", stream)
 
 
 def draw(value: Any, stream) -> None:
+    """Lay out what has `__rich__`: with colours on a terminal that has them, else as text."""
     if has_colour(stream):
         from rich.console import Console
 
         Console(file=stream, highlight=False, soft_wrap=True).print(value)
     else:
-        stream.write(f"{value}\n")
+        write(f"{value}\n", stream)
+
+
+def abridged(text: str) -> str:
+    """A very long text without its middle, which the notice counts."""
+    if len(text) <= WHOLE:
+        return text
+    return f"{text[:END]}\n… {len(text) - 2 * END:,} more characters (print(repr(_)) shows all) …\n{text[-END:]}"
+
+
+def coloured(text: str, theme: str) -> str:
+    if theme == "none" or len(text) > COLOURED:
+        return text
+    from gradrepl.repl.themes import escape
+
+    start = escape(theme, "name")
+    return MARKS.sub(lambda mark: f"{start}{mark[0]}\x1b[0m", text) if start else text
+
+
+def write(text: str, stream) -> None:
+    """Write in pieces, so that Ctrl-C stops a long one; what the encoding cannot carry is escaped, as `sys.displayhook` does."""
+    for start in range(0, len(text), CHUNK):
+        piece = text[start : start + CHUNK]
+        try:
+            stream.write(piece)
+        except UnicodeEncodeError:
+            encoding = stream.encoding or "ascii"
+            stream.write(piece.encode(encoding, "backslashreplace").decode(encoding))

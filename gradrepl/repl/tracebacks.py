@@ -5,7 +5,7 @@ import traceback
 from types import TracebackType
 
 
-def show_error(kind: type[BaseException], error: BaseException, tb: TracebackType | None) -> None:
+def show_error(kind: type[BaseException], error: BaseException, tb: TracebackType | None, theme: str = "none") -> None:
     """Write an error and its traceback to standard error."""
     lines = traceback.format_exception(kind, error, tb)
     stream = sys.stderr

@@ -1,0 +1,5 @@
+"""Session commands: `%name` and `obj?`."""
+
+
+def as_command(source):
+    return None

@@ -1,0 +1,195 @@
+"""The interactive shell: a reader, an evaluator and a printer in a loop. Imports NumPy and the engine behind the first prompt."""
+
+import builtins
+import os
+import sys
+from types import ModuleType
+from typing import Any
+
+from gradrepl.repl.evaluate import Evaluator, remember_last_error, user_traceback
+from gradrepl.repl.history import HistoryFile
+from gradrepl.repl.namespace import Preloaded, new_main
+from gradrepl.repl.paste import inputs
+from gradrepl.repl.printer import Printer
+from gradrepl.repl.session import Session
+from gradrepl.repl.settings import Settings, config_folder, load_settings, state_folder, warn
+from gradrepl.repl.streams import is_dumb, is_terminal
+
+LEAVE = {"exit", "quit", ":q", ":quit", ":wq", ":x"}
+
+
+class Leave:
+    """What `exit` and `quit` are in the shell."""
+
+    def __repr__(self) -> str:
+        return "exit, exit(status) or Ctrl-D leaves"
+
+    def __call__(self, code: Any = None) -> None:
+        raise SystemExit(code)
+
+
+class Shell:
+    """Runs what is entered: Python in the evaluator, `%name` and `obj?` as commands. Knows nothing of how it was typed."""
+
+    def __init__(self, namespace: dict[str, Any], settings: Settings | None = None):
+        self.namespace = namespace
+        self.settings = settings or Settings()
+        self.preloaded = Preloaded(namespace)
+        self.evaluator = Evaluator(namespace, self.preloaded)
+        self.printer = Printer(self.settings)
+        self.session = Session()
+        self.reader: Any = None
+        self.next_text = ""  # what %load and %edit leave at the prompt
+
+    def feed(self, text: str) -> None:
+        """Run what was typed or pasted; the examples of a transcript one after the other, each shown with its prompt."""
+        pieces = inputs(text)
+        for source in pieces:
+            if len(pieces) > 1:
+                print(">>> " + source.replace("\n", "\n... "))
+            if not self.run(source):
+                break
+
+    def run(self, source: str) -> bool:
+        """Run one input, show its value or its error. False where an interrupt asks to drop the rest of a paste."""
+        name = source.strip()
+        if name in LEAVE and (name.startswith(":") or name not in self.namespace):
+            raise SystemExit(0)
+        try:
+            self.execute(source)
+        except SystemExit:
+            raise
+        except BaseException as error:
+            self.fail(error)
+            return not isinstance(error, KeyboardInterrupt)
+        remember_last_error(None)
+        return True
+
+    def execute(self, source: str) -> None:
+        from gradrepl.repl.commands import as_command
+
+        command = as_command(source)
+        good = False
+        try:
+            if command:
+                command(self)
+            else:
+                self.evaluator.run(source)
+            good = True
+        finally:
+            self.session.add(source, good, python=not command)
+
+    def fail(self, error: BaseException) -> None:
+        """Show an error as Python would: through `sys.excepthook`, where the user has put one."""
+        traceback = user_traceback(error.__traceback__)
+        error.__traceback__ = traceback
+        remember_last_error(error)
+        flush()
+        if sys.excepthook is not sys.__excepthook__:
+            sys.excepthook(type(error), error, traceback)
+        else:
+            from gradrepl.repl.tracebacks import show_error
+
+            show_error(type(error), error, traceback, theme=self.settings.theme)
+
+    def loop(self, reader) -> int:
+        """Read and run until the user leaves. Returns the exit status."""
+        self.reader = reader
+        while True:
+            try:
+                text, self.next_text = reader.read(self.next_text), ""
+                self.feed(text)
+                flush()
+            except KeyboardInterrupt:
+                self.interrupted()
+            except EOFError:
+                return 0
+            except SystemExit as error:
+                from gradrepl.repl.scripts import exit_status
+
+                return exit_status(error)
+
+    def interrupted(self) -> None:
+        try:
+            print("KeyboardInterrupt", file=sys.stderr)
+        except (KeyboardInterrupt, OSError, ValueError, AttributeError):
+            pass  # a held Ctrl-C; the next prompt is all that matters
+
+
+def flush() -> None:
+    """Write out what is buffered; give back a standard stream that the input has closed."""
+    for name, descriptor in (("stdout", 1), ("stderr", 2)):
+        stream = getattr(sys, name)
+        if stream is None or getattr(stream, "closed", False):
+            setattr(sys, name, reopened(name, descriptor))
+        else:
+            stream.flush()
+
+
+def reopened(name: str, descriptor: int):
+    """A closed standard stream again, on the terminal where its file descriptor is gone too."""
+    try:
+        return os.fdopen(os.dup(descriptor), "w", buffering=1)
+    except OSError:
+        return open("/dev/tty" if os.path.exists("/dev/tty") else os.devnull, "w", buffering=1)
+
+
+def interact(options=None, main: ModuleType | None = None) -> int:
+    """Open the shell, in a fresh `__main__` or in the one that a script has left."""
+    settings = load_settings(options)
+    for warning in settings.warnings:
+        warn(warning)
+    if main is None:
+        main = new_main()
+        sys.argv = [""]
+        if sys.path and not sys.flags.safe_path:
+            sys.path[0] = ""
+    shell = Shell(main.__dict__, settings)
+    builtins.exit = builtins.quit = Leave()  # type: ignore[assignment]
+    sys.displayhook = shell.printer.display
+    if options is None or options.config:
+        run_startup(shell, os.path.join(config_folder(), "startup.py"))
+    status = shell.loop(new_reader(shell))
+    return status
+
+
+def run_startup(shell: Shell, path: str) -> None:
+    """Run the user's start-up script in the namespace. A broken one is one warning."""
+    if not os.path.exists(path):
+        return
+    try:
+        with open(path, encoding="utf-8") as file:
+            shell.evaluator.run(file.read(), path)
+    except Exception as error:
+        warn(f"{path}: {type(error).__name__}: {error}; going on without the rest of it")
+
+
+def new_reader(shell: Shell):
+    """The line editor on a terminal that can move its cursor, plain lines elsewhere."""
+    if is_dumb() or not (is_terminal(sys.stdin) and is_terminal(sys.stdout)):
+        from gradrepl.repl.plain import PlainReader
+
+        return PlainReader()
+    from gradrepl.repl.prompt import TerminalReader
+
+    settings = shell.settings
+    history = HistoryFile(os.path.join(state_folder(), "history"), settings.history) if settings.history else None
+
+    def complete(text: str):
+        from gradrepl.repl.completion import complete
+
+        return complete(text, shell)
+
+    def toolbar(session):
+        from gradrepl.repl.toolbar import toolbar
+
+        return toolbar(shell, session)
+
+    def warm_up() -> None:
+        import numpy  # noqa: F401
+        import torch  # noqa: F401
+
+        if history:
+            history.trim()
+
+    return TerminalReader(settings, complete=complete, toolbar=toolbar, warm_up=warm_up, history=history)
