@@ -4,4 +4,4 @@
 #   watch(node, result)          a node was recorded
 #   trace(arrive, step)          a backward begins: gives the two functions of execution.py that visit leaves and nodes, or others round them
 #   wrote(tensor, node)          a tensor was written in place; `node` is None where that is not recorded
-NAMES = {"watch": None, "trace": None, "wrote": None}
+NAMES: dict = {"watch": None, "trace": None, "wrote": None}

@@ -1,0 +1,158 @@
+"""What was seen of a program: its notable calls, its writes, its backward passes. Plain data, the same for both engines.
+
+Imports places only. An observer (observe_embedded, observe_torch) fills it; it keeps arrays and weak references, never a tensor, so
+that watching a program does not change what lives.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections import deque
+from itertools import count
+from typing import Any, NamedTuple
+
+from gradrepl.insight.places import Place
+
+SMALL = 64  # elements: values of this size are copied when an op runs
+MOST_BYTES = 64 << 20  # of gradients and saved values that one pass may hold on to
+MOST_STEPS = 20_000
+
+tick = count(1).__next__
+
+
+class Seen(NamedTuple):
+    """What is kept of a recorded op, with its node."""
+
+    place: tuple
+    tick: int
+    values: tuple  # one small array per output; None where it is larger
+
+    @property
+    def where(self) -> Place:
+        return Place(*self.place)
+
+
+class Event(NamedTuple):
+    """A call that matters to autograd: detach, numpy, backward, zero_grad, …"""
+
+    kind: str
+    place: tuple
+    tick: int
+    subject: Any  # weak reference to the tensor
+    result: Any = None  # weak reference to the tensor that came out
+    detail: Any = None
+
+    @property
+    def where(self) -> Place:
+        return Place(*self.place)
+
+    @property
+    def tensor(self) -> Any:
+        return self.subject and self.subject()
+
+    @property
+    def made(self) -> Any:
+        return self.result and self.result()
+
+
+class Write(NamedTuple):
+    """A write in place: which storage (by a key of the engine), its version afterwards, and where."""
+
+    storage: Any
+    version: int
+    place: tuple
+    tick: int
+    node: str  # what was recorded, if anything
+    view: bool
+    source: str  # the name of the node that made the written tensor
+    others: int  # live views of the same storage
+
+    @property
+    def where(self) -> Place:
+        return Place(*self.place)
+
+
+class Step(NamedTuple):
+    """One node's turn in a backward pass, in arrays."""
+
+    key: int  # the node's sequence number
+    name: str
+    incoming: tuple
+    outgoing: tuple
+    saved: dict
+    edges: tuple  # (key of the next node or leaf, output number) or None
+    seen: Seen | None
+    node: Any = None  # weak reference, where the engine allows
+    hooked: bool = False  # a hook changed what came in
+
+    @property
+    def where(self) -> Place | None:
+        return self.seen and self.seen.where
+
+
+class Arrival(NamedTuple):
+    """A gradient that reached a leaf."""
+
+    key: int
+    leaf: Any  # weak reference
+    incoming: Any
+    before: Any  # .grad before: None, or an array if small
+    after: Any
+    shape: tuple
+
+
+class Pass:
+    """One backward: its steps in the order they ran."""
+
+    def __init__(self, place: tuple, kind: str):
+        self.place, self.kind, self.tick = place, kind, tick()
+        self.steps: list[Step] = []
+        self.arrivals: list[Arrival] = []
+        self.bytes = 0
+        self.failed: int | None = None  # the key of the node that raised
+
+    @property
+    def where(self) -> Place:
+        return Place(*self.place)
+
+    def kept(self, array: Any) -> Any:
+        """The array, unless the pass holds too much already."""
+        if array is None or not hasattr(array, "nbytes"):
+            return array
+        self.bytes += array.nbytes
+        return array if self.bytes <= MOST_BYTES else None
+
+
+class History:
+    """Everything that was seen, the oldest forgotten first."""
+
+    def __init__(self) -> None:
+        self.events: deque[Event] = deque(maxlen=4000)
+        self.writes: deque[Write] = deque(maxlen=4000)
+        self.passes: deque[Pass] = deque(maxlen=200)
+
+    def begin(self, place: tuple, kind: str) -> Pass:
+        """A new pass; of earlier ones only what reached the leaves is kept."""
+        if len(self.passes) > 1:
+            for old in self.passes[-2], self.passes[-1]:
+                if old.bytes > MOST_BYTES // 64:
+                    old.steps = []
+        self.passes.append(Pass(place, kind))
+        return self.passes[-1]
+
+    def note(self, kind: str, place: tuple, subject: Any = None, result: Any = None, detail: Any = None) -> None:
+        self.events.append(Event(kind, place, tick(), subject, result, detail))
+
+    def about(self, tensor: Any, *kinds: str) -> list[Event]:
+        """The calls on a tensor, or that made it."""
+        return [e for e in self.events if (not kinds or e.kind in kinds) and (e.tensor is tensor or e.made is tensor)]
+
+    def arrivals(self, leaf: Any) -> list[tuple[Pass, Arrival]]:
+        return [(p, a) for p in self.passes for a in p.arrivals if a.key == id(leaf) and a.leaf() is leaf]
+
+
+def reference(thing: Any) -> Any:
+    return None if thing is None else weakref.ref(thing)
+
+
+HISTORY = History()

@@ -1,0 +1,73 @@
+"""Turns watching on, for whichever engine `torch` is, and answers for it. Imports history, places, graphs; an observer when it is needed."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import Any
+
+from gradrepl.graphs import observations
+from gradrepl.graphs.model import Cut, Source
+from gradrepl.insight.history import HISTORY, Seen
+from gradrepl.insight.places import Place
+
+CUTS = {"detach": "detach()", "data": ".data", "no_grad": "under no_grad"}
+
+
+def engine_of(thing: Any) -> str:
+    """Whose tensor or node this is: "embedded" or "torch"."""
+    engine = sys.modules.get("gradrepl.engine.tensor")
+    node = sys.modules.get("gradrepl.engine.node")
+    own = tuple(kind for kind in (engine and engine.Tensor, node and node.Node) if kind)
+    return "embedded" if isinstance(thing, own) else "torch"
+
+
+def observer(engine: str) -> ModuleType | None:
+    """The module that watches an engine, unless that engine is not even here."""
+    if engine == "embedded":
+        from gradrepl.insight import observe_embedded
+
+        return observe_embedded
+    torch = sys.modules.get("torch")
+    if torch is None or torch.__name__ != "torch" or not hasattr(torch, "_C") or not hasattr(torch._C, "_add_docstr"):
+        return None
+    from gradrepl.insight import observe_torch
+
+    return observe_torch
+
+
+def observe() -> None:
+    """Watch the program from here on: the lines that ran, what was cut, written and sent backward."""
+    for witness, kept in ((node_seen, observations.node_witnesses), (cut_seen, observations.cut_witnesses)):
+        if witness not in kept:
+            kept.append(witness)  # type: ignore[arg-type]
+    torch = sys.modules.get("torch")
+    found = observer("embedded" if torch is None or torch is sys.modules.get("gradrepl.torch") else "torch")
+    if found is not None:
+        found.start()
+
+
+def seen(node: Any) -> Seen | None:
+    """What was kept of a node when it was recorded."""
+    watching = observer(engine_of(node))
+    return watching.seen(node) if watching and node is not None else None
+
+
+def source_of(place: Place) -> Source:
+    return Source(place.filename, place.line, place.text)
+
+
+def node_seen(node: Any) -> observations.Observation | None:
+    kept = seen(node)
+    if kept is None:
+        return None
+    tensor = observer(engine_of(node)).tensor  # type: ignore[union-attr]
+    values = tuple(None if value is None else tensor(value) for value in kept.values)
+    return observations.Observation(source_of(kept.where), values)
+
+
+def cut_seen(tensor: Any) -> Cut | None:
+    for event in reversed(HISTORY.events):
+        if event.kind in CUTS and event.made is tensor:
+            return Cut(CUTS[event.kind], source_of(event.where))
+    return None

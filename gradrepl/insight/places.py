@@ -1,0 +1,146 @@
+"""Where in a program something happened: a code object and an instruction, read only when someone asks. Imports nothing of the project."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import os
+import sys
+from functools import lru_cache
+from types import CodeType, FrameType
+from typing import NamedTuple
+
+PACKAGE = os.path.dirname(os.path.dirname(__file__))
+LIBRARY = os.path.dirname(os.__file__)
+_foreign: dict[str, bool] = {}  # filename -> not the user's own code
+
+
+class Position(NamedTuple):
+    """Line and column of an expression, as the compiler noted them."""
+
+    line: int
+    end_line: int
+    column: int
+    end_column: int
+
+
+class Place(NamedTuple):
+    """An instruction of a program; a tuple of two, since one is kept for every op that runs."""
+
+    code: CodeType
+    instruction: int
+
+    @property
+    def filename(self) -> str:
+        return self.code.co_filename
+
+    @property
+    def position(self) -> Position:
+        return _position(self.code, self.instruction)
+
+    @property
+    def line(self) -> int:
+        return self.position.line
+
+    @property
+    def text(self) -> str:
+        """The very expression that was running, on one line: `x * 3`."""
+        return segment(self.filename, self.position)
+
+    @property
+    def statement(self) -> ast.stmt | None:
+        return statement_at(self.filename, self.line)
+
+    def __str__(self) -> str:
+        return f"line {self.line}"
+
+
+@lru_cache(2000)
+def _position(code: CodeType, instruction: int) -> Position:
+    for number, found in enumerate(code.co_positions()):
+        if number == instruction // 2:
+            line, end_line, column, end_column = found
+            line = line or code.co_firstlineno
+            return Position(line, end_line or line, column or 0, end_column if end_column is not None else -1)
+    return Position(code.co_firstlineno, code.co_firstlineno, 0, -1)
+
+
+def segment(filename: str, position: Position) -> str:
+    """The source between two positions, on one line."""
+    lines = [linecache.getline(filename, number).rstrip("\n") for number in range(position.line, position.end_line + 1)]
+    if not lines:
+        return ""
+    # columns count bytes
+    if position.end_column >= 0:
+        lines[-1] = lines[-1].encode()[: position.end_column].decode(errors="ignore")
+    lines[0] = lines[0].encode()[position.column :].decode(errors="ignore")
+    return " ".join(line.strip() for line in lines)
+
+
+def foreign(filename: str) -> bool:
+    """Whether a file is not the user's: this package, PyTorch, the standard library, an installed package."""
+    known = _foreign.get(filename)
+    if known is None:
+        engine = filename.startswith("<") and " " in filename  # functions that the engine wrote for an op
+        known = _foreign[filename] = engine or filename.startswith((PACKAGE, LIBRARY, "<frozen ")) or "-packages" in filename
+    return known
+
+
+def here(depth: int = 1) -> tuple[CodeType, int]:
+    """The place in the user's program that is running now: the nearest frame outside installed code."""
+    first = frame = sys._getframe(depth)
+    while frame is not None:
+        code = frame.f_code
+        filename = code.co_filename
+        known = _foreign.get(filename)
+        if known is None:
+            known = foreign(filename)
+        if not known:
+            return code, frame.f_lasti
+        frame = frame.f_back  # type: ignore[assignment]
+    return first.f_code, first.f_lasti
+
+
+def user_frame(depth: int = 1) -> FrameType:
+    """The nearest frame of the user's program."""
+    frame = first = sys._getframe(depth)
+    while frame is not None and foreign(frame.f_code.co_filename):
+        frame = frame.f_back  # type: ignore[assignment]
+    return frame or first
+
+
+class Program:
+    """The source of one file, parsed."""
+
+    def __init__(self, filename: str, lines: tuple[str, ...]):
+        self.filename, self.lines = filename, lines
+        try:
+            self.tree: ast.Module = ast.parse("".join(lines))
+        except (SyntaxError, ValueError):
+            self.tree = ast.Module([], [])
+        self.statements = [node for node in ast.walk(self.tree) if isinstance(node, ast.stmt)]
+        self.parents = {child: parent for parent in ast.walk(self.tree) for child in ast.iter_child_nodes(parent)}
+
+    def text(self, node: ast.AST) -> str:
+        """What an expression looks like in the source, on one line."""
+        return segment(self.filename, Position(node.lineno, node.end_lineno, node.col_offset, node.end_col_offset))  # type: ignore[attr-defined]
+
+
+@lru_cache(64)
+def _program(filename: str, lines: tuple[str, ...]) -> Program:
+    return Program(filename, lines)
+
+
+def program(filename: str) -> Program:
+    """The parsed source of a file; empty where there is none."""
+    return _program(filename, tuple(linecache.getlines(filename)))
+
+
+def statement_at(filename: str, line: int) -> ast.stmt | None:
+    """The innermost statement on a line: for a compound one, its head."""
+    found = None
+    for statement in program(filename).statements:
+        if statement.lineno <= line <= (statement.end_lineno or statement.lineno):
+            if found is None or statement.lineno >= found.lineno:
+                found = statement
+    return found
