@@ -1,0 +1,3 @@
+"""torch.nn.modules: every layer."""
+
+__name__ = __name__.removeprefix("gradrepl.")

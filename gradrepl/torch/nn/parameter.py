@@ -1,0 +1,105 @@
+"""torch.nn.parameter: tensors that a module owns. Imports the engine's tensor."""
+
+__name__ = __name__.removeprefix("gradrepl.")
+
+from collections import OrderedDict
+
+from gradrepl import torch
+from gradrepl.engine.tensor import Tensor, tensor_of
+
+
+def on(data, kind, requires_grad):
+    """A tensor of another class on the same storage, outside the graph."""
+    if not isinstance(data, Tensor):
+        raise TypeError(f"{kind.__name__} data should be a tensor, but got {type(data).__name__}")
+    made = tensor_of(data.array, kind)
+    return made.requires_grad_(requires_grad) if requires_grad else made
+
+
+class Parameter(Tensor):
+    """A tensor that becomes a parameter of the module it is assigned to."""
+
+    def __new__(cls, data=None, requires_grad=True):
+        return on(torch.empty(0) if data is None else data, cls, requires_grad)
+
+    def __init__(self, data=None, requires_grad=True):
+        pass
+
+    def __repr__(self):
+        return "Parameter containing:\n" + Tensor.__repr__(self)
+
+    def __deepcopy__(self, memo):
+        if id(self) not in memo:
+            memo[id(self)] = copy_of = type(self)(self.data.clone(), self.requires_grad)
+            copy_of.__dict__.update(self.__dict__)
+            copy_of.grad = None if self.grad is None else self.grad.clone()
+        return memo[id(self)]
+
+    def __reduce_ex__(self, protocol):
+        return _rebuild_parameter, (self.data, self.requires_grad, OrderedDict())
+
+
+class Buffer(Tensor):
+    """A tensor that becomes a buffer of the module it is assigned to."""
+
+    def __new__(cls, data=None, *, persistent=True):
+        made = on(torch.empty(0) if data is None else data, cls, data is not None and data.requires_grad)
+        made.persistent = persistent
+        return made
+
+    def __init__(self, data=None, *, persistent=True):
+        pass
+
+    __repr__ = lambda self: "Buffer containing:\n" + Tensor.__repr__(self)
+
+
+def _rebuild_parameter(data, requires_grad, backward_hooks):
+    return Parameter(data, requires_grad)
+
+
+NO_SHAPE = (
+    "Can't access the shape of an uninitialized parameter or buffer. This error usually happens in `load_state_dict` when trying to load "
+    "an uninitialized parameter into an initialized one. Call `forward` to initialize the parameters before accessing their attributes."
+)
+
+
+class UninitializedTensorMixin:
+    """What a lazy module holds until its first input tells the shape."""
+
+    def materialize(self, shape, device=None, dtype=None):
+        self.data = torch.empty(shape, dtype=dtype or self.data.dtype)
+        self.__class__ = self.cls_to_become
+
+    @property
+    def shape(self):
+        raise RuntimeError(NO_SHAPE)
+
+    def __repr__(self):
+        return f"<{type(self).__name__}>"
+
+
+class UninitializedParameter(UninitializedTensorMixin, Parameter):
+    cls_to_become = Parameter
+
+    def __new__(cls, requires_grad=True, device=None, dtype=None):
+        return on(torch.empty(0, dtype=dtype), cls, requires_grad)
+
+    def __deepcopy__(self, memo):
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(self.requires_grad, None, self.data.dtype)
+        return memo[id(self)]
+
+
+class UninitializedBuffer(UninitializedTensorMixin, Tensor):
+    cls_to_become = Tensor
+
+    def __new__(cls, requires_grad=False, device=None, dtype=None, persistent=True):
+        made = on(torch.empty(0, dtype=dtype), cls, requires_grad)
+        made.persistent = persistent
+        return made
+
+    __init__ = Parameter.__init__
+
+
+def is_lazy(tensor):
+    return isinstance(tensor, UninitializedTensorMixin)

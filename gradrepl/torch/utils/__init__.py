@@ -1,0 +1,12 @@
+"""torch.utils: data loading, checkpointing, hooks. Imports the torch modules only."""
+
+import importlib as _importlib
+
+__name__ = __name__.removeprefix("gradrepl.")
+_SUBMODULES = {"data", "checkpoint", "hooks", "_pytree"}
+
+
+def __getattr__(name):
+    if name not in _SUBMODULES:
+        raise AttributeError(f"module 'torch.utils' has no attribute {name!r}")
+    return _importlib.import_module(f"gradrepl.torch.utils.{name}")
