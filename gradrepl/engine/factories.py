@@ -1,35 +1,446 @@
-"""Making tensors: from data, and filled. Imports the engine's declarations."""
+"""Making tensors: from data, filled, and counted. Imports the engine's declarations.
+
+A maker returns an array; `made_by`, `like` and `new` give it the keywords that all factories share.
+"""
+
+import math
+import operator
+import warnings
+from functools import wraps
 
 import numpy as np
 
+from gradrepl.engine.data import array_of, from_array
 from gradrepl.engine.declare import unrecorded
-from gradrepl.engine.dtypes import Default
+from gradrepl.engine.dtypes import OF_PYTHON, Default, check_device, dtype, strided
 from gradrepl.engine.public import publish
-from gradrepl.engine.tensor import tensor_of
+from gradrepl.engine.tensor import Tensor, tensor_of
+
+CANNOT_REQUIRE = "Only Tensors of floating point and complex dtype can require gradients"
 
 
 def fresh(array, requires_grad=False):
+    """A new leaf on an array of its own."""
     result = tensor_of(array)
     unrecorded(result)
-    return result.requires_grad_(requires_grad) if requires_grad else result
+    if requires_grad:
+        if result.array.dtype.kind not in "fc":
+            raise RuntimeError(CANNOT_REQUIRE)
+        result.requires_grad = True
+    return result
 
 
-def tensor(data, *, dtype=None, device=None, requires_grad=False):
-    array = np.array(data)
-    kind = dtype.array if dtype else Default.float if array.dtype.kind == "f" else array.dtype
-    return fresh(array.astype(kind), requires_grad)
+def numpy_dtype(given):
+    """The NumPy dtype for what the user gave as `dtype=`: a torch dtype, a Python type, or None."""
+    if given is None:
+        return None
+    if isinstance(given, dtype):
+        return given.array
+    if isinstance(given, type) and given in OF_PYTHON:
+        return OF_PYTHON[given].array
+    raise TypeError(f"argument 'dtype' must be torch.dtype, not {type(given).__name__}")
+
+
+def check_options(device, layout):
+    if device is not None or Default.device is not None:
+        check_device(Default.device if device is None else device)
+    if layout is not None and layout is not strided:
+        raise NotImplementedError(f"the embedded engine has no tensors of layout {layout}")
+
+
+def made_by(maker):
+    """A factory: `maker` gives the array, and takes `dtype` as NumPy's."""
+
+    @wraps(maker)
+    def factory(
+        *args, dtype=None, out=None, layout=None, device=None, pin_memory=False, requires_grad=False, names=None, memory_format=None, **rest
+    ):
+        check_options(device, layout)
+        array = maker(*args, dtype=numpy_dtype(dtype), **rest)
+        if out is None:
+            return fresh(array, requires_grad)
+        return put(out, array)
+
+    return factory
+
+
+def put(out, array):
+    """Write into `out=`, which takes the shape of the result."""
+    if out.array.shape != array.shape:
+        out.resize_(array.shape)
+    return out.copy_(tensor_of(array))
+
+
+def like(maker):
+    """A factory in the shape, dtype and order of a tensor."""
+
+    @wraps(maker)
+    def factory(input, *args, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False, memory_format=None, **rest):
+        check_options(device, layout)
+        return fresh(maker(input.array, *args, dtype=numpy_dtype(dtype) or input.array.dtype, **rest), requires_grad)
+
+    return factory
 
 
 def sizes_of(size):
-    return tuple(size[0]) if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
+    """A shape from `(2, 3)` or `((2, 3),)`."""
+    if len(size) == 1 and not isinstance(size[0], int):
+        first = size[0]
+        if isinstance(first, (tuple, list)):
+            size = first
+    return tuple([n if type(n) is int else whole(n) for n in size])
 
 
-def ones(*size, dtype=None, requires_grad=False):
-    return fresh(np.ones(sizes_of(size), dtype.array if dtype else Default.float), requires_grad)
+def whole(n):
+    if isinstance(n, bool):
+        raise TypeError("a size must be an int, not bool")
+    return operator.index(n)
 
 
-def zeros(*size, dtype=None, requires_grad=False):
-    return fresh(np.zeros(sizes_of(size), dtype.array if dtype else Default.float), requires_grad)
+def check_sizes(name, size):
+    """The shape of a new tensor. Some factories put their name in front of the complaint."""
+    sizes = sizes_of(size)
+    for n in sizes:
+        if n < 0:
+            named = name in ("zeros", "ones", "full")
+            raise RuntimeError(
+                f"{name}: Dimension size must be non-negative."
+                if named
+                else f"Trying to create tensor with negative dimension {n}: {list(sizes)}"
+            )
+    return sizes
 
 
-publish(globals(), functions="tensor ones zeros")
+def shape_from(name, args, named):
+    """The shape from positional arguments or `size=`."""
+    if "size" in named and not args:
+        args = (named.pop("size"),)
+    if named or not args:
+        raise TypeError(f"{name}(): size")
+    return check_sizes(name, args)
+
+
+# ---- filled
+
+
+@made_by
+def zeros(*size, dtype=None, **named):
+    return np.zeros(shape_from("zeros", size, named), dtype or Default.float)
+
+
+@made_by
+def ones(*size, dtype=None, **named):
+    return np.ones(shape_from("ones", size, named), dtype or Default.float)
+
+
+@made_by
+def empty(*size, dtype=None, **named):
+    return np.zeros(shape_from("empty", size, named), dtype or Default.float)
+
+
+@made_by
+def full(size, fill_value, dtype=None):
+    number = number_of(fill_value)
+    return filled_with(np.empty(check_sizes("full", (tuple(size),)), dtype or dtype_of_number(number)), number)
+
+
+def number_of(value):
+    if isinstance(value, Tensor):
+        if value.array.ndim or value.requires_grad:
+            raise TypeError("argument must be Number, not Tensor")
+        return value.array.item()
+    if isinstance(value, (np.number, np.bool_)):
+        return value.item()
+    if not isinstance(value, (int, float, complex)):
+        raise TypeError(f"argument must be Number, not {type(value).__name__}")
+    return value
+
+
+def dtype_of_number(number):
+    if isinstance(number, bool):
+        return np.dtype(bool)
+    return {int: np.dtype(np.int64), float: Default.float, complex: Default.complex}[type(number)]
+
+
+C_NAMES = dict(
+    uint8="uint8_t", int8="int8_t", int16="int16_t", int32="int", int64="int64_t", float16="at::Half", float32="float", float64="double"
+)
+
+
+def fitting(number, kind):
+    """A number as an array of some dtype will hold it; refused where it does not fit."""
+    if kind.kind in "iu":
+        number = number.real if isinstance(number, complex) else number
+        if number != number or math.isinf(number):
+            raise overflow(kind)
+        number, bounds = int(number), np.iinfo(kind)
+        if kind.kind == "u" and -bounds.max <= number < 0:
+            return number % (bounds.max + 1)
+        if not bounds.min <= number <= bounds.max:
+            raise overflow(kind)
+    elif kind.kind == "f":
+        if isinstance(number, complex):
+            if number.imag:
+                raise overflow(kind)
+            number = number.real
+        if math.isfinite(number) and abs(number) > float(np.finfo(kind).max):
+            raise overflow(kind)
+    return number
+
+
+def overflow(kind):
+    return RuntimeError(f"value cannot be converted to type {C_NAMES.get(kind.name, kind.name)} without overflow")
+
+
+def filled_with(array, number):
+    array[...] = fitting(number, array.dtype)
+    return array
+
+
+@like
+def zeros_like(shape_of, dtype=None):
+    return np.zeros_like(shape_of, dtype)
+
+
+@like
+def ones_like(shape_of, dtype=None):
+    return np.ones_like(shape_of, dtype)
+
+
+@like
+def empty_like(shape_of, dtype=None):
+    return np.zeros_like(shape_of, dtype)
+
+
+@like
+def full_like(shape_of, fill_value, dtype=None):
+    return filled_with(np.empty_like(shape_of, dtype), number_of(fill_value))
+
+
+@made_by
+def empty_strided(size, stride, dtype=None):
+    kind = dtype or Default.float
+    span = 1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True)) if 0 not in size else 0
+    return np.ndarray(tuple(size), kind, np.zeros(span, kind), 0, tuple(s * kind.itemsize for s in stride))
+
+
+# ---- counted
+
+
+@made_by
+def arange(*args, dtype=None, **named):
+    start, end, step = map(number_of, bounds("arange", args, named))
+    kind = dtype or (np.dtype(np.int64) if all(isinstance(n, int) for n in (start, end, step)) else Default.float)
+    return counted(start, end, step, kind, range_length(start, end, step, kind))
+
+
+def bounds(name, args, named):
+    """(start, end, step) of the forms `(end)`, `(start, end)` and `(start, end, step)`."""
+    given = dict(zip(("start", "end", "step") if len(args) > 1 else ("end",), args, strict=False)) | named
+    if len(args) == 1 and "end" in named:
+        given["start"] = args[0]
+    if "end" not in given or len(args) > 3 or set(given) - {"start", "end", "step"}:
+        raise TypeError(f"{name}(): arguments")
+    return given.get("start", 0), given["end"], given.get("step", 1)
+
+
+def range_length(start, end, step, kind, closed=False):
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise RuntimeError(f"unsupported range: {start:g} -> {end:g}")
+    if (end - start) * step < 0:
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    if kind.kind == "b":
+        raise NotImplementedError("\"arange_cpu\" not implemented for 'Bool'")
+    length = (end - start) // step + 1 if closed else math.ceil((end - start) / step)
+    if abs(length) > 2**62:
+        raise RuntimeError("invalid size, possible overflow?")
+    return int(length)
+
+
+def counted(start, end, step, kind, length):
+    if kind.kind == "f":
+        return (start + step * np.arange(length, dtype=np.float64)).astype(kind)
+    return (int(start) + int(step) * np.arange(length, dtype=np.int64)).astype(kind)
+
+
+@made_by
+def range_closed(start, end, step=1, dtype=None):
+    warnings.warn(
+        "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with Python's range "
+        "builtin. Instead, use torch.arange, which produces values in [start, end).",
+        UserWarning,
+        stacklevel=3,
+    )
+    kind = dtype or Default.float
+    return counted(start, end, step, kind, range_length(start, end, step, kind, closed=True))
+
+
+@made_by
+def linspace(start, end, steps, dtype=None):
+    start, end = number_of(start), number_of(end)
+    return spaced(start, end, operator.index(steps), dtype or spaced_dtype(start, end))
+
+
+@made_by
+def logspace(start, end, steps, base=10.0, dtype=None):
+    start, end = number_of(start), number_of(end)
+    kind = dtype or spaced_dtype(start, end)
+    exponents = spaced(start, end, operator.index(steps), np.dtype(np.float64) if kind.kind in "iu" else kind)
+    return np.power(kind.type(base) if kind.kind in "fc" else float(base), exponents).astype(kind)
+
+
+def spaced_dtype(start, end):
+    return Default.complex if isinstance(start, complex) or isinstance(end, complex) else Default.float
+
+
+def spaced(start, end, steps, kind):
+    """Evenly spaced numbers, the second half counted down from the end, as PyTorch does: linspace(0, 1, 10)[7] is 1 - 2 * step."""
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
+    if steps <= 1:
+        return np.full(steps, start).astype(kind)
+    work = kind if kind.kind in "fc" else np.dtype(np.float32)
+    start, end = work.type(start), work.type(end)
+    step, places = (end - start) / work.type(steps - 1), np.arange(steps)
+    up, down = start + step * places.astype(work), end - step * (steps - 1 - places).astype(work)
+    return np.where(places < steps // 2, up, down).astype(kind)
+
+
+@made_by
+def eye(n, m=None, dtype=None):
+    n, m = operator.index(n), n if m is None else operator.index(m)
+    for name, size in (("n", n), ("m", m)):
+        if size < 0:
+            raise RuntimeError(f"{name} must be greater or equal to 0, got {size}")
+    return np.eye(n, m, dtype=dtype or Default.float)
+
+
+@made_by
+def tril_indices(row, col, offset=0, dtype=None):
+    return np.stack(np.tril_indices(row, offset, col)).astype(dtype or np.int64)
+
+
+@made_by
+def triu_indices(row, col, offset=0, dtype=None):
+    return np.stack(np.triu_indices(row, offset, col)).astype(dtype or np.int64)
+
+
+@made_by
+def scalar_tensor(s, dtype=None):
+    return filled_with(np.empty((), dtype or Default.float), number_of(s))
+
+
+# ---- from data
+
+COPY = (
+    "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+    "sourceTensor.detach().clone().requires_grad_(True), rather than {}(sourceTensor)."
+)
+
+
+def copied(data, kind, name):
+    """A fresh array with the values of `data`."""
+    if isinstance(data, Tensor):
+        warnings.warn(COPY.format(name), UserWarning, stacklevel=3)
+        return data.array.astype(kind or data.array.dtype)
+    return array_of(data, kind)
+
+
+def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False, names=None):
+    """A new leaf with a copy of the data: a number, a nested sequence of numbers, an array or a tensor."""
+    check_options(device, None)
+    return fresh(copied(data, numpy_dtype(dtype), "torch.tensor"), requires_grad)
+
+
+def as_tensor(data, dtype=None, device=None):
+    """The data as a tensor, without a copy where it already is a tensor or an array of the dtype."""
+    check_options(device, None)
+    kind = numpy_dtype(dtype)
+    if isinstance(data, Tensor):
+        return data if kind is None or kind == data.array.dtype else data.to(dtype)
+    if isinstance(data, np.ndarray) and kind in (None, data.dtype):
+        return from_numpy(data)
+    return fresh(array_of(data, kind))
+
+
+def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
+    check_options(device, None)
+    result = as_tensor(obj, dtype)
+    if copy and (result is obj or isinstance(obj, np.ndarray)):
+        result = result.clone()
+    elif copy is False and not isinstance(obj, (Tensor, np.ndarray)):
+        raise ValueError("can't alias arbitrary sequence into a tensor.")
+    if isinstance(obj, Tensor) and not requires_grad:
+        return result.detach() if result.requires_grad else result
+    return result.requires_grad_() if requires_grad else result
+
+
+def from_numpy(ndarray):
+    """A tensor on the memory of an array: a write to either shows in both."""
+    if not isinstance(ndarray, np.ndarray):
+        raise TypeError(f"expected np.ndarray (got {type_name(ndarray)})")
+    return fresh(from_array(ndarray))
+
+
+def type_name(value):
+    kind = type(value)
+    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+
+
+def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
+    """A tensor on the memory of a buffer."""
+    return fresh(np.frombuffer(buffer, numpy_dtype(dtype), count, offset), requires_grad)
+
+
+# ---- new_*: the dtype of a tensor
+
+
+def new(maker):
+    """A factory with the dtype of a tensor, as its method."""
+
+    @wraps(maker)
+    def factory(self, *args, dtype=None, device=None, layout=None, pin_memory=False, requires_grad=False, **rest):
+        check_options(device, layout)
+        return fresh(maker(*args, kind=numpy_dtype(dtype) or self.array.dtype, **rest), requires_grad)
+
+    return factory
+
+
+@new
+def new_zeros(*size, kind, **named):
+    return np.zeros(shape_from("zeros", size, named), kind)
+
+
+@new
+def new_ones(*size, kind, **named):
+    return np.ones(shape_from("ones", size, named), kind)
+
+
+@new
+def new_empty(*size, kind, **named):
+    return np.zeros(shape_from("empty", size, named), kind)
+
+
+@new
+def new_full(size, fill_value, *, kind):
+    return filled_with(np.empty(check_sizes("full", (tuple(size),)), kind), number_of(fill_value))
+
+
+@new
+def new_tensor(data, *, kind):
+    return copied(data, kind, "new_tensor") if not isinstance(data, np.ndarray) else array_of(data, kind)
+
+
+@new
+def new_empty_strided(size, stride, *, kind):
+    return empty_strided.__wrapped__(size, stride, kind)
+
+
+publish(
+    globals(),
+    functions="""tensor as_tensor asarray from_numpy frombuffer zeros ones empty full zeros_like ones_like empty_like full_like
+        empty_strided arange range:range_closed linspace logspace eye tril_indices triu_indices scalar_tensor""",
+    methods="new_zeros new_ones new_empty new_full new_tensor new_empty_strided",
+)

@@ -9,6 +9,8 @@ _tensor_types: weakref.WeakKeyDictionary[type, bool] = weakref.WeakKeyDictionary
 _module_types: weakref.WeakKeyDictionary[type, bool] = weakref.WeakKeyDictionary()
 _node_types: weakref.WeakKeyDictionary[type, NodeType] = weakref.WeakKeyDictionary()
 
+UNTOLD = ("_sizes", "_numel", "_options", "_scalar_type", "_strides")  # sizes of inputs, which the graph shows anyway
+
 
 class NodeType(NamedTuple):
     """What all nodes of a class have in common."""
@@ -16,7 +18,7 @@ class NodeType(NamedTuple):
     kind: str
     name: str
     plain: tuple[str, ...]  # `_saved_…` attributes that hold no tensors
-    tensors: tuple[tuple[str, str], ...]  # (`_saved_…`, `_raw_saved_…`)
+    tensors: tuple[tuple[str, str], ...]  # (where a tensor is unpacked: `_saved_…`, where it lies: `_raw_saved_…`)
 
 
 def _derives(cls: type, name: str, cache: weakref.WeakKeyDictionary[type, bool]) -> bool:
@@ -52,12 +54,12 @@ def node_type(node: Any) -> NodeType:
 def _read_type(node: Any, cls: type) -> NodeType:
     attributes = [name for name in dir(node) if name.startswith(("_saved_", "_raw_saved_"))]
     raw = {name.removeprefix("_raw") for name in attributes if name.startswith("_raw")}
-    plain = tuple(name for name in attributes if name.startswith("_saved_") and name not in raw)
+    plain = tuple(name for name in attributes if name.startswith("_saved_") and name not in raw and not name.endswith(UNTOLD))
     name = node.name()
     short = name if "<" in name else name.rpartition("::")[2]
     custom = any(base.__name__ == "BackwardCFunction" for base in cls.__mro__)
     kind = "leaf" if hasattr(node, "variable") else "custom" if custom else "inplace" if short == "CopySlices" else "op"
-    slots = () if custom else tuple((name, "_raw" + name) for name in sorted(raw))
+    slots = (("saved_tensors", "_raw_saved_tensors"),) if custom else tuple((name, "_raw" + name) for name in sorted(raw))
     return NodeType(kind, short, () if custom else plain, slots)
 
 

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
-from .model import Output, Saved, Source, Value
+from .model import Output, Source, Value
 from .protocol import NodeType, is_tensor
 
 VERSIONS = re.compile(r"is at version (\d+); expected version (\d+)")
-FREED = "a second time"
 FEW = 12  # numbers that are shown in full
 NO_OUTPUT = (Output(None),)
 
 
 def dtype_name(dtype: Any) -> str:
     return str(dtype).removeprefix("torch.")
+
+
+class Kept(NamedTuple):
+    """What is in one place where a node keeps a tensor for backward."""
+
+    slot: str
+    tensor: Any  # None: freed, or behind a hook
+    state: str = "held"
+    versions: tuple[int, int] | None = None  # when saved and now, if they differ
 
 
 class Reader:
@@ -27,7 +35,7 @@ class Reader:
 
     def output(self, described: Any) -> Output:
         """Shape, dtype and device of a tensor or of an entry of `_input_metadata`."""
-        key = described.shape, described.dtype, getattr(described, "device", "cpu")
+        key = tuple(described.shape), described.dtype, getattr(described, "device", "cpu")
         known = self.outputs.get(key)
         if known is None:
             known = self.outputs[key] = Output(tuple(map(int, key[0])), dtype_name(key[1]), str(key[2]))
@@ -37,7 +45,7 @@ class Reader:
         metadata = getattr(node, "_input_metadata", None)
         return tuple([self.output(entry) for entry in metadata]) if metadata else NO_OUTPUT
 
-    def arguments(self, node: Any, kind: NodeType) -> tuple[tuple[str, Any], ...]:
+    def arguments(self, node: Any, kind: NodeType, kept: list[Kept]) -> tuple[tuple[str, Any], ...]:
         """The arguments that are no tensors, and those numbers that PyTorch keeps as 0-d tensors."""
         found = []
         for attribute in kind.plain:
@@ -47,26 +55,28 @@ class Reader:
                 continue
             if is_tensor(value):
                 value = constant(value)
-                if value is None:
-                    continue
-            found.append((attribute[7:], plain(value)))
+            if value is not None:
+                found.append((attribute[7:], plain(value)))
+        for slot, tensor, _, _ in kept:
+            if tensor is not None and tensor.dim() == 0 and slot != "result":
+                value = constant(tensor)
+                if value is not None:
+                    found.append((slot, value))
         return tuple(found)
 
 
 def plain(value: Any) -> Any:
     """An argument as a person wrote it: PyTorch keeps dim=-1 as 2**64 - 1."""
     if type(value) is int:
-        return value - 2**64 if value >= 2**63 else value
+        return value if value < 2**63 else value - 2**64
     if type(value) in (list, tuple):
-        return tuple(plain(item) for item in value)
-    if value is None or type(value) in (bool, float, str, complex):
-        return value
-    return dtype_name(value)
+        return tuple([plain(item) for item in value])
+    return value if type(value) in (bool, float, str, complex) else dtype_name(value)
 
 
 def constant(tensor: Any) -> Any:
     """The number in a 0-d tensor that takes no part in the graph."""
-    return tensor.item() if tensor.dim() == 0 and not tensor.requires_grad and str(tensor.device) == "cpu" else None
+    return tensor.item() if tensor.dim() == 0 and not tensor.requires_grad and tensor.is_leaf else None
 
 
 def read_value(tensor: Any) -> Value | None:
@@ -102,52 +112,48 @@ def list_text(items: Any) -> str:
     return f"[{', '.join(map(list_text, items))}]" if isinstance(items, list) else number_text(items)
 
 
-class SavedReader:
-    """Reads what nodes keep for backward. A pack hook's product is never unpacked."""
-
-    def __init__(self, reader: Reader) -> None:
-        self.reader = reader
-
-    def tensors(self, node: Any, kind: NodeType) -> list[tuple[str, Any, str, str]]:
-        """Return (slot, tensor or None, state, fault)."""
-        if kind.kind == "custom":
-            return self._slots(node, "saved_tensors", "_raw_saved_tensors")
-        return [found for saved, raw in kind.tensors for found in self._slots(node, saved, raw)]
-
-    def _slots(self, node: Any, saved: str, raw: str) -> list[tuple[str, Any, str, str]]:
+def kept_tensors(node: Any, kind: NodeType) -> list[Kept]:
+    """Return what a node keeps for backward, leaving alone what went through a pack hook."""
+    found: list[Kept] = []
+    for saved, raw in kind.tensors:
         slot = saved.removeprefix("_saved_")
         try:
             places = getattr(node, raw)
         except RuntimeError:
-            return [(slot, None, "freed", "")]
-        if isinstance(places, (tuple, list)):
-            return [
-                found
-                for number, place in enumerate(places)
-                for found in self._slot(f"{slot}[{number}]", place, node, saved, number)
-            ]
-        return self._slot(slot, places, node, saved, None)
-
-    def _slot(self, slot: str, place: Any, node: Any, saved: str, number: int | None) -> list[tuple[str, Any, str, str]]:
-        if not hasattr(place, "unpack_hook"):  # PyTorch before 2.8: no way to look without running hooks
-            return [(slot, None, "packed", "")]
-        if place.unpack_hook is not None:
-            return [(slot, None, "packed", "")]
-        tensor = place.data
-        if tensor is not None and tensor._version == 0:
-            return [(slot, tensor, "held", "")]
-        try:  # nothing is hooked here, so that this runs nothing
-            value = getattr(node, saved)
-        except RuntimeError as error:
-            return [(slot, tensor, *_state(str(error)))]
-        if tensor is None and number is None and value is not None:  # nothing to look at beforehand
-            tensor = value
-        return [(slot, tensor, "held", "")] if tensor is not None else []
+            found.append(Kept(slot, None, "freed"))
+            continue
+        if type(places) is tuple:
+            for number, place in enumerate(places):
+                look_at(found, f"{slot}[{number}]", place, node, saved)
+        else:
+            look_at(found, slot, places, node, saved)
+    return found
 
 
-def _state(message: str) -> tuple[str, str]:
-    found = VERSIONS.search(message)
-    return ("held", f"{found[2]} {found[1]}") if found else ("freed", "")
+def look_at(found: list[Kept], slot: str, place: Any, node: Any, saved: str) -> None:
+    """Add what is in one place of `node`."""
+    hook = getattr(place, "unpack_hook", place)  # before 2.8 PyTorch had no way to look without running hooks
+    if hook is not None:
+        found.append(Kept(slot, None, "packed"))
+        return
+    tensor = place.data
+    if tensor is not None and tensor._version == 0:
+        found.append(Kept(slot, tensor))
+        return
+    try:
+        getattr(node, saved)  # no hook is here that this could run
+    except RuntimeError as error:
+        versions = VERSIONS.search(str(error))
+        found.append(Kept(slot, tensor, "held", (int(versions[2]), int(versions[1]))) if versions else Kept(slot, None, "freed"))
+        return
+    if tensor is not None:
+        found.append(Kept(slot, tensor))
+
+
+def itemsize(dtype: str) -> int:
+    """Bytes of one element: 4 for float32, 1 for bool."""
+    bits = re.match(r"[a-z]+(\d+)", dtype)
+    return int(bits[1]) // 8 if bits else 1
 
 
 def custom_source(node: Any) -> Source | None:
@@ -156,5 +162,3 @@ def custom_source(node: Any) -> Source | None:
     code = getattr(forward, "__code__", None)
     return Source(code.co_filename, code.co_firstlineno) if code else None
 
-
-__all__ = ["Reader", "Saved", "SavedReader", "custom_source", "read_value"]

@@ -16,7 +16,7 @@ from .names import Names
 from .observations import Observation, lookup, lookup_cut
 from .order import Item, print_order
 from .protocol import NodeType, has_fresh_grad_fn, is_tensor, node_type
-from .reading import Reader, SavedReader, custom_source, read_value
+from .reading import Kept, Reader, custom_source, itemsize, kept_tensors, read_value
 from .roots import find_roots
 
 SMALL = 60  # nodes up to which values of scalars are shown unasked
@@ -128,13 +128,12 @@ class Builder:
         self.found = discover([start for start in starts if start is not None])
         self.root_tensors = {self.edge_of(thing): thing for _, thing in roots if is_tensor(thing) and thing.requires_grad}
         self.outputs = [self.node_outputs(function, kind) for function, kind in zip(self.found.functions, self.found.kinds, strict=True)]
-        self.arguments = [
-            self.reader.arguments(function, kind) if kind.plain else ()
-            for function, kind in zip(self.found.functions, self.found.kinds, strict=True)
-        ]
+        pairs = list(zip(self.found.functions, self.found.kinds, strict=True))
+        self.kept = [kept_tensors(function, kind) if kind.tensors else [] for function, kind in pairs]
+        self.arguments = [self.reader.arguments(function, kind, kept) for (function, kind), kept in zip(pairs, self.kept, strict=True)]
         self.order = self.print_order()
         self.place = {index: place for place, index in enumerate(self.order)}
-        self.reading = SavedReader(self.reader) if self.wants_saved() else None
+        self.reads_saved = bool(self.look.saved) or len(self.order) <= READABLE
         self.values = self.wants_values()
 
     def edge_of(self, tensor: Any) -> tuple[int, int]:
@@ -145,9 +144,6 @@ class Builder:
         if kind.kind == "leaf":
             return (self.reader.output(variable_of(function)),)
         return self.reader.node_outputs(function)
-
-    def wants_saved(self) -> bool:
-        return len(self.order) <= READABLE if self.look.saved is None else self.look.saved or len(self.order) <= READABLE
 
     def wants_values(self) -> bool:
         if self.look.values is not None:
@@ -188,7 +184,7 @@ class Builder:
             return self.leaf(index, id, uses, variable_of(function))
         place = self.place
         inputs = tuple([edge and (place[edge[0]], edge[1]) for edge in self.found.inputs[index]])
-        saved, faults = self.saved(function, kind) if self.reading else ((), ())
+        saved, faults = self.saved(self.kept[index]) if self.kept[index] else ((), ())
         seen = lookup(function) or Observation()
         outputs, more = self.named_outputs(function, index, seen)
         return Node(
@@ -243,22 +239,22 @@ class Builder:
             for output, result in zip(outputs, results, strict=False)
         ) + outputs[len(results) :]
 
-    def saved(self, function: Any, kind: NodeType) -> tuple[tuple[Saved, ...], tuple[str, ...]]:
+    def saved(self, kept: list[Kept]) -> tuple[tuple[Saved, ...], tuple[str, ...]]:
         """What the node keeps, one entry for each tensor, and the writes that spoilt it."""
+        faults = tuple(f"saved {each.slot} was at version {each.versions[0]}, is now at {each.versions[1]}" for each in kept if each.versions)
+        if not self.reads_saved:
+            return (), faults
         merged: dict[Any, Saved] = {}
-        faults: list[str] = []
-        for slot, tensor, state, versions in self.reading.tensors(function, kind):
-            key = id(tensor) if tensor is not None else state
+        for each in kept:
+            key = id(each.tensor) if each.tensor is not None else each.state
             if key in merged:
-                merged[key] = merged[key]._replace(slots=(*merged[key].slots, slot))
-                continue
-            merged[key] = self.one_saved(slot, tensor, state, versions)
-            if versions:
-                expected, now = versions.split()
-                faults.append(f"saved {slot} was at version {expected}, is now at {now}")
-        return tuple(merged.values()), tuple(faults)
+                merged[key] = merged[key]._replace(slots=(*merged[key].slots, each.slot))
+            else:
+                merged[key] = self.one_saved(each)
+        return tuple(merged.values()), faults
 
-    def one_saved(self, slot: str, tensor: Any, state: str, versions: str) -> Saved:
+    def one_saved(self, kept: Kept) -> Saved:
+        slot, tensor, state, versions = kept
         if tensor is None:
             return Saved((slot,), state)
         output = self.reader.output(tensor)
@@ -271,12 +267,12 @@ class Builder:
             state,
             output.shape,
             output.dtype,
-            tensor.numel() * tensor.element_size(),
+            tensor.numel() * itemsize(output.dtype),
             names,
             source,
             not tensor.requires_grad and not slot.startswith("result"),
             tensor._version,
-            int(versions.split()[0]) if versions else None,
+            versions[0] if versions else None,
             read_value(tensor) if self.values else None,
         )
 

@@ -1,0 +1,190 @@
+"""From tensors to other dtypes, to Python and to NumPy. Imports the engine's declarations."""
+
+import warnings
+
+import numpy as np
+
+from gradrepl.engine.dtypes import ALIASES, CPU, DTYPES, OF_PYTHON, check_device, dtype
+from gradrepl.engine.factories import numpy_dtype
+from gradrepl.engine.names import NAMES
+from gradrepl.engine.public import publish
+from gradrepl.engine.tensor import Tensor
+
+CONVERTING = (
+    "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider using tensor.detach() first."
+)
+REQUIRES = "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+# dtype -> the name of the tensor type of old
+TYPES = dict(
+    float16="Half", float32="Float", float64="Double", bfloat16="BFloat16", uint8="Byte", int8="Char", int16="Short", int32="Int",
+    int64="Long", bool="Bool", complex64="ComplexFloat", complex128="ComplexDouble", uint16="UInt16", uint32="UInt32", uint64="UInt64",
+)  # fmt: skip
+OF_TYPE = {f"torch.{kind}Tensor": DTYPES[name] for name, kind in TYPES.items()}
+
+
+def cast(self, kind, copy=False):
+    """The tensor in another NumPy dtype: itself where nothing changes."""
+    if kind == self.array.dtype:
+        return NAMES["clone"](self) if copy else self
+    return NAMES["to_copy"](self, kind)
+
+
+def to(self, *args, **named):
+    """Another dtype or device: `to(dtype)`, `to(device, dtype)`, `to(other)`, each with keywords."""
+    first = args[0] if args else None
+    if isinstance(first, Tensor) or "other" in named:
+        return to_other(self, *args, **named)
+    if isinstance(first, dtype) or isinstance(first, type) and first in OF_PYTHON:
+        return to_dtype(self, *args, **named)
+    return to_device(self, *args, **named)
+
+
+def to_other(self, other, non_blocking=False, copy=False, *, memory_format=None):
+    return cast(self, other.array.dtype, copy)
+
+
+def to_dtype(self, dtype, non_blocking=False, copy=False, *, memory_format=None, device=None):
+    return to_device(self, device, dtype, non_blocking, copy)
+
+
+def to_device(self, device=None, dtype=None, non_blocking=False, copy=False, *, memory_format=None):
+    if device is not None:
+        check_device(device, making=False)
+    return cast(self, numpy_dtype(dtype) or self.array.dtype, copy)
+
+
+def converter(name):
+    """`x.double()` and the like."""
+    kind = np.dtype(name)
+
+    def convert(self, memory_format=None):
+        return cast(self, kind)
+
+    return convert
+
+
+CONVERTERS = dict(ALIASES, bool="bool", byte="uint8", char="int8")
+for short in ("chalf", "bit"):
+    del CONVERTERS[short]  # dtypes without arrays
+
+
+def type_as(self, other):
+    return cast(self, other.array.dtype)
+
+
+def type_(self, dtype=None, non_blocking=False, **kwargs):
+    """The name of the tensor type, or the tensor in another type."""
+    if dtype is None:
+        return f"torch.{TYPES[self.array.dtype.name]}Tensor"
+    if isinstance(dtype, str):
+        if dtype not in OF_TYPE:
+            raise ValueError(f"invalid type: '{dtype}'")
+        dtype = OF_TYPE[dtype]
+    return cast(self, numpy_dtype(getattr(dtype, "tensor_dtype", dtype)))
+
+
+def cpu(self, memory_format=None):
+    return self
+
+
+def cuda(self, device=None, non_blocking=False, memory_format=None):
+    raise AssertionError("Torch not compiled with CUDA enabled")
+
+
+# ---- to Python
+
+
+def item(self):
+    array = self.array
+    if array.size != 1:
+        raise RuntimeError(f"a Tensor with {array.size} elements cannot be converted to Scalar")
+    return array.item()
+
+
+def scalar(self):
+    if self.needs_grad and self.requires_grad:
+        warnings.warn(CONVERTING, UserWarning, stacklevel=3)
+    return item(self)
+
+
+def to_int(self):
+    return int(scalar(self))
+
+
+def to_python_float(self):
+    return float(scalar(self))
+
+
+def to_complex(self):
+    return complex(scalar(self))
+
+
+def to_index(self):
+    if self.array.size != 1 or self.array.dtype.kind not in "iub":
+        raise TypeError("only integer tensors of a single element can be converted to an index")
+    return int(self.array.item())
+
+
+def truth(self):
+    if self.array.size == 1:
+        return bool(self.array.item())
+    if self.array.size == 0:
+        raise RuntimeError("Boolean value of Tensor with no values is ambiguous")
+    raise RuntimeError("Boolean value of Tensor with more than one value is ambiguous")
+
+
+def length(self):
+    if not self.array.ndim:
+        raise TypeError("len() of a 0-d tensor")
+    return len(self.array)
+
+
+def iterate(self):
+    if not self.array.ndim:
+        raise TypeError("iteration over a 0-d tensor")
+    return iter(NAMES["unbind"](self, 0))
+
+
+def contains(self, element):
+    if isinstance(element, (Tensor, int, float, complex)):
+        return bool((self.array == (element.array if isinstance(element, Tensor) else element)).any())
+    raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
+
+
+def tolist(self):
+    return self.array.tolist()
+
+
+# ---- to NumPy
+
+
+def numpy(self, *, force=False):
+    """The array itself: a write to either shows in both. `force` detaches first."""
+    if self.needs_grad and self.requires_grad and not force:
+        raise RuntimeError(REQUIRES)
+    return self.array
+
+
+def to_array(self, dtype=None, copy=None):
+    array = numpy(self)
+    return array if dtype is None else array.astype(dtype, copy=False)
+
+
+def array_wrap(self, array, context=None, return_scalar=False):
+    """What a NumPy function makes of a tensor is a tensor again."""
+    from gradrepl.engine.factories import fresh
+
+    array = np.asarray(array)
+    return fresh(array.astype(np.uint8) if array.dtype == bool else array)
+
+
+Tensor.__array_priority__ = 1000
+device_property = property(lambda self: CPU)
+Tensor.device = device_property
+publish({name: converter(kind) for name, kind in CONVERTERS.items()}, methods=" ".join(CONVERTERS))
+publish(
+    globals(),
+    methods="""to type:type_ type_as cpu cuda item tolist numpy
+        __int__:to_int __float__:to_python_float __complex__:to_complex __index__:to_index __bool__:truth __len__:length __iter__:iterate
+        __contains__:contains __array__:to_array __array_wrap__:array_wrap""",
+)

@@ -1,0 +1,117 @@
+"""A drawing as DOT, Graphviz's language. Imports render only."""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+import graphviz
+from graphviz.quoting import quote  # noqa: F401
+
+from .drawing import Arrow, Card, Drawing
+from .theme import FONT, LEGEND, STROKES, THEMES, Theme, role_of
+
+SHAPES: dict[str, dict[str, str]] = {
+    "root": {"style": "filled,rounded", "penwidth": "2.2"},
+    "op": {"style": "filled,rounded"},
+    "custom": {"shape": "component", "style": "filled"},
+    "leaf": {"style": "filled", "peripheries": "2"},
+    "alias": {"style": "filled,dashed"},
+    "constant": {"style": "filled,dashed"},
+    "saved": {"shape": "note", "style": "filled"},
+    "inplace": {"style": "filled,rounded", "penwidth": "2"},
+    "cut": {"style": "filled,dashed"},
+    "fold": {"style": "filled", "peripheries": "2"},
+    "omitted": {"style": "filled,dashed"},
+}
+ARROWS: dict[str, dict[str, str]] = {
+    "flow": {"weight": "20"},
+    "leaf": {"weight": "1"},
+    "root": {"weight": "20"},
+    "cut": {"style": "dashed"},
+    "constant": {"style": "dashed", "weight": "1"},
+    "saved": {"style": "dotted", "dir": "none", "constraint": "false", "color": STROKES["saved"]},
+}
+
+
+def to_dot(drawing: Drawing, theme: str = "auto", legend: bool = True) -> str:
+    """Return the DOT text of a drawing."""
+    return Writer(drawing, THEMES[theme], legend).text()
+
+
+class Writer:
+    def __init__(self, drawing: Drawing, theme: Theme, legend: bool) -> None:
+        self.drawing, self.theme, self.legend = drawing, theme, legend
+
+    def text(self) -> str:
+        theme = self.theme
+        graph = graphviz.Digraph("gradrepl")
+        graph.attr("graph", bgcolor=theme.ground, fontname=FONT, fontcolor=theme.dim, fontsize="10", nodesep="0.28", ranksep="0.34")
+        graph.attr("graph", rankdir="TB" if self.drawing.flow == "backward" else "BT", label=self.caption(), labelloc="b", labeljust="l")
+        graph.attr("node", fontname=FONT, fontsize="11", shape="box", margin="0.10,0.05", height="0.3", fontcolor=theme.text)
+        graph.attr("edge", fontname=FONT, fontsize="9", fontcolor=theme.dim, color=theme.line, arrowsize="0.65")
+        for card in self.drawing.cards:
+            graph.node(card.id, self.label(card), **self.card_style(card))
+        for arrow in self.drawing.arrows:
+            graph.edge(*self.ends(arrow), **self.arrow_style(arrow))
+        for arrow in self.drawing.arrows:
+            if arrow.kind == "saved":
+                graph.body.append(f"\t{{rank=same; {quote(arrow.source)}; {quote(arrow.target)}}}\n")
+        return graph.source
+
+    def ends(self, arrow: Arrow) -> tuple[str, str]:
+        return (arrow.source, arrow.target)
+
+    def card_style(self, card: Card) -> dict[str, str]:
+        role = "warning" if card.fault else role_of(card.kind)
+        style = {"id": card.id, "class": f"card {card.kind}", "color": STROKES[role], "fillcolor": self.theme.fill(role), **SHAPES[card.kind]}
+        if card.fault:
+            style["penwidth"] = "2"
+        if card.tip:
+            style["tooltip"] = escaped(card.tip)
+        return style
+
+    def arrow_style(self, arrow: Arrow) -> dict[str, Any]:
+        style: dict[str, Any] = {"class": f"arrow {arrow.kind}", **ARROWS[arrow.kind]}
+        if arrow.label:
+            style["label"] = escaped(arrow.label, pad=" ")
+        if self.drawing.flow == "forward" and arrow.kind in ("flow", "leaf", "root"):
+            style["dir"] = "back"
+        if arrow.output:
+            style["headlabel"] = f" {arrow.output} "
+        return style
+
+    def label(self, card: Card) -> str:
+        title, lines = html.escape(visible(card.title)), [self.small(line) for line in card.lines]
+        bold = title if card.kind in ("saved", "alias", "cut") else f"<b>{title}</b>"
+        return f"<{'<br/>'.join([bold, *lines])}>"
+
+    def small(self, text: str) -> str:
+        return f'<font point-size="9" color="{self.theme.dim}">{html.escape(visible(text))}</font>'
+
+    def caption(self) -> str:
+        words = [self.small(note) for note in (self.drawing.caption, *self.drawing.notes)]
+        rows = "".join(f'<tr><td align="left">{line}</td></tr>' for line in words)
+        legend = f'<tr><td align="left">{self.legend_table()}</td></tr>' if self.legend else ""
+        return f'<<table border="0" cellborder="0" cellspacing="0" cellpadding="2">{legend}{rows}</table>>'
+
+    def legend_table(self) -> str:
+        cells = "".join(self.swatch(kind) for kind in self.drawing.kinds)
+        return f'<table border="0" cellborder="0" cellspacing="3" cellpadding="2"><tr>{cells}</tr></table>'
+
+    def swatch(self, kind: str) -> str:
+        words, _ = LEGEND[kind]
+        role = role_of(kind)
+        box = f'<td border="1" color="{STROKES[role]}" bgcolor="{self.theme.fill(role)}" width="12" height="10" fixedsize="true"></td>'
+        return box + f"<td>{self.small(words)} </td>"
+
+
+def visible(text: str) -> str:
+    """Control characters as they are written in Python: XML cannot hold them."""
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
+
+
+def escaped(text: str, pad: str = "") -> str:
+    """A plain label: Graphviz reads backslashes."""
+    lines = [pad + visible(line).replace("\\", "\\\\") + pad for line in text.split("\n")]
+    return "\\n".join(lines)

@@ -1,0 +1,327 @@
+"""Turn a graph into the cards and arrows of a picture: folded, within what a layout can do, each with its words. Imports graphs and render only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from gradrepl.graphs.fold import Fold, Folded, fold
+from gradrepl.graphs.fold import Edge as Link
+from gradrepl.graphs.model import Graph, Node, Saved, count
+from gradrepl.graphs.order import Item
+
+from . import labels
+from .limits import Alias, LeftOut, alias, leave_out
+
+MOST_CARDS = 800
+SAVED_CARDS = 60  # ops up to which saved tensors are drawn unasked
+
+
+class Card(NamedTuple):
+    """A box of the picture."""
+
+    id: str  # as `id=` in an SVG: the node's id, "n7-n3000" for a fold
+    kind: str  # a key of theme.LEGEND
+    title: str
+    lines: tuple[str, ...] = ()
+    tip: str = ""
+    fault: bool = False
+    nodes: tuple[str, ...] = ()  # the ids that it stands for
+    scope: tuple[str, ...] = ()
+
+
+class Arrow(NamedTuple):
+    """An arrow of the picture, along the gradient."""
+
+    source: str
+    target: str
+    label: str = ""
+    output: str = ""  # at the head: which output of the target
+    kind: str = "flow"  # or "leaf", "cut", "saved", "constant", "root"
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """What is on the page."""
+
+    cards: tuple[Card, ...]
+    arrows: tuple[Arrow, ...]
+    caption: str
+    notes: tuple[str, ...] = ()  # what is not shown, and how to see it
+    flow: str = "backward"
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys("fault" if card.fault else card.kind for card in self.cards))
+
+
+def items_of(graph: Graph) -> list[Item]:
+    """The nodes as the search for repeats sees them: whatever tells two apart on the page is in the label, but no names and no numbers."""
+    return [item_of(node) for node in graph.nodes]
+
+
+def item_of(node: Node) -> Item:
+    if node.kind == "leaf":
+        output = node.outputs[0]
+        return Item(("leaf", output.shape, output.dtype, node.has_grad, output.hooks, node.faults), (), True)
+    rest, numbers, changed = [], [], False
+    for name, value in node.arguments:
+        whole = type(value) is int
+        rest.append((name, None if whole else repr(value)))
+        if whole:
+            numbers.append(value)
+    for output in node.outputs:
+        changed = changed or output.retains_grad or output.hooks > 0
+    marks = tuple((output.retains_grad, output.hooks) for output in node.outputs) if changed else ()
+    types = tuple([output[:3] for output in node.outputs])
+    states = tuple([(each.slots, each.state, each.shape) for each in node.saved])
+    label = node.kind, node.name, types, tuple(rest), marks, states, node.faults, node.scope[-1:]
+    return Item(label, node.inputs, False, tuple(numbers), labels.short(node.name))
+
+
+def root_places(graph: Graph) -> list[int]:
+    return [root.node for root in graph.roots if root.node is not None]
+
+
+def folded(graph: Graph) -> Folded:
+    """The graph as cards: places in graph.nodes, and folds, as graph.look.fold says."""
+    items, wish = items_of(graph), graph.look.fold
+    ops = [place for place, item in enumerate(items) if not item.leaf]
+    if wish is False:
+        return unfolded(graph, items)
+    found = fold(items, root_places(graph), (), ops)
+    if wish is True:
+        return found
+    opened = {card.run for card in found.cards if isinstance(card, Fold) and fold_id(graph, card) in wish}
+    return fold(items, root_places(graph), opened, ops) if opened else found
+
+
+def unfolded(graph: Graph, items: list[Item]) -> Folded:
+    links = [
+        Link(place, edge[0], position, edge[1], 1)
+        for place, item in enumerate(items)
+        for position, edge in enumerate(item.inputs)
+        if edge
+    ]
+    return Folded(list(range(len(items))), links, [])
+
+
+def members(card: int | Fold | LeftOut) -> Iterator[int]:
+    """The places in graph.nodes behind a card."""
+    if isinstance(card, int):
+        yield card
+    elif isinstance(card, Fold):
+        for block in card.blocks:
+            yield from block
+    else:
+        for inner in card.cards:
+            yield from members(inner)
+
+
+def fold_id(graph: Graph, card: Fold | LeftOut) -> str:
+    places = sorted(members(card))
+    return f"{graph.nodes[places[0]].id}-{graph.nodes[places[-1]].id}"
+
+
+def draw(graph: Graph, most: int = MOST_CARDS) -> Drawing:
+    """Return the picture of a graph, of at most `most` cards besides aliases, roots and notes."""
+    base = folded(graph)
+    cards, links = leave_out(base.cards, base.edges, most)
+    items = items_of(graph)
+    cards, links = alias(items, cards, links)
+    return Painter(graph, cards, links).drawing()
+
+
+class Painter:
+    """Writes the words on the cards and the arrows."""
+
+    def __init__(self, graph: Graph, cards: list, links: list[Link]) -> None:
+        self.graph, self.kept, self.links = graph, cards, links
+        self.ids = [self.id_of(place, card) for place, card in enumerate(cards)]
+        self.shows_saved = graph.look.saved if graph.look.saved is not None else sum(isinstance(card, int) for card in cards) <= SAVED_CARDS
+
+    def id_of(self, place: int, card: object) -> str:
+        if isinstance(card, int):
+            return self.graph.nodes[card].id
+        if isinstance(card, Alias):
+            target = self.kept[card.target]
+            return f"{self.id_of(card.target, target)}_{place}"
+        return fold_id(self.graph, card)  # type: ignore[arg-type]
+
+    def drawing(self) -> Drawing:
+        cards = [*self.roots(), *(self.card(place) for place in range(len(self.kept)))]
+        arrows = [*self.root_arrows(), *self.arrows()]
+        for card, arrow in self.extras():
+            cards.append(card)
+            arrows.append(arrow)
+        flow = self.graph.look.flow
+        way = "gradient flow" if flow == "backward" else "computation"
+        caption = f"{way}: from {'what you asked for down to the leaves' if flow == 'backward' else 'the leaves up to what you asked for'}"
+        return Drawing(tuple(cards), tuple(arrows), caption, tuple(self.notes()), flow)
+
+    def card(self, place: int) -> Card:
+        kept, id = self.kept[place], self.ids[place]
+        if isinstance(kept, int):
+            node = self.graph.nodes[kept]
+            return self.leaf(node) if node.leaf else self.op(node)
+        if isinstance(kept, Alias):
+            return self.alias(kept, id)
+        return self.fold(kept, id) if isinstance(kept, Fold) else self.left_out(kept, id)
+
+    def op(self, node: Node) -> Card:
+        lines = [self.types(node), labels.arguments_text(node), *self.particulars(node), labels.constants_text(node), *self.numbers(node)]
+        name = labels.op_name(node, self.graph)
+        kind = "custom" if node.kind == "custom" else "inplace" if node.kind == "inplace" else "op"
+        return self.made(node, kind, name, lines)
+
+    def made(self, node: Node, kind: str, title: str, lines: Iterable[str]) -> Card:
+        fault = bool(node.faults)
+        words = tuple(line for line in (*lines, *node.faults) if line)
+        return Card(node.id, kind, ("! " if fault else "") + title, words, labels.tooltip(node), fault, (node.id,), node.scope)
+
+    def types(self, node: Node) -> str:
+        """A root's card says its name and type already."""
+        if len(node.outputs) == 1 and any(root.node is not None and self.graph.nodes[root.node] is node and root.tensor for root in self.graph.roots):
+            return ""
+        return labels.outputs_text(node)
+
+    def particulars(self, node: Node) -> Iterator[str]:
+        if node.kind == "custom":
+            yield "your Function" + (f", {labels.source_text(node.defined)}" if node.defined else "")
+        if node.kind == "inplace" and (node.inner or node.source):
+            yield node.inner or (node.source.text.strip() if node.source else "")
+        yield from (", ".join(labels.badges(output)) for output in node.outputs if labels.badges(output))
+
+    def numbers(self, node: Node) -> Iterator[str]:
+        for output in node.outputs:
+            text = labels.value_text(output, True)
+            if text:
+                yield text
+
+    def leaf(self, node: Node) -> Card:
+        title = labels.names_text(node.names) or "leaf"
+        value = node.outputs[0].value
+        return self.made(node, "leaf", title + (f" = {value.text}" if value else ""), [labels.leaf_text(node)])
+
+    def alias(self, kept: Alias, id: str) -> Card:
+        target = self.kept[kept.target]
+        if isinstance(target, int):
+            node = self.graph.nodes[target]
+            if node.leaf:
+                return Card(id, "alias", labels.names_text(node.names, 1) or "leaf", ("shared",), labels.tooltip(node), nodes=(node.id,))
+            return Card(id, "alias", f"↩ {labels.short(node.name)}", (node.id,), labels.tooltip(node), nodes=(node.id,))
+        return Card(id, "alias", f"↩ {fold_id(self.graph, target)}")
+
+    def fold(self, kept: Fold, id: str) -> Card:
+        size = kept.run.size
+        tip = f"{count(kept.count, 'block')} of {count(size, 'op')}, each as the one above: {kept.run.title}\ngraph(y, fold=False) draws them all"
+        lines = (f"steps 2-{kept.count + 1}, {id}",)
+        return Card(id, "fold", f"{shortened(kept.run.title)} × {kept.count}", lines, tip, nodes=tuple(self.graph.nodes[place].id for place in members(kept)))
+
+    def left_out(self, kept: LeftOut, id: str) -> Card:
+        number = sum(1 for _ in members(kept))
+        return Card(id, "omitted", f"… {count(number, 'node')} left out", (id,), "save as .html or .txt to see them all")
+
+    def roots(self) -> Iterator[Card]:
+        for root in self.graph.roots:
+            if root.tensor is None or root.node is not None and self.graph.nodes[root.node].leaf:
+                continue
+            lines = [labels.type_text(root.tensor, ""), labels.value_text(root.tensor) if root.tensor.value and root.tensor.value.item is None else ""]
+            fault = bool(root.tensor.value and (root.tensor.value.nan or root.tensor.value.inf))
+            title = ("! " if fault else "") + labels.root_title(root, self.graph)
+            yield Card(root.id, "root", title, tuple(filter(None, lines)), fault=fault)
+
+    def root_arrows(self) -> Iterator[Arrow]:
+        shown = {place: id for id, card in zip(self.ids, self.kept, strict=True) if not isinstance(card, Alias) for place in members(card)}
+        for root in self.graph.roots:
+            if root.tensor is not None and root.node is not None and not self.graph.nodes[root.node].leaf:
+                yield Arrow(root.id, shown[root.node], output=labels.output_label(self.graph.nodes[root.node], root.output), kind="root")
+
+    def arrows(self) -> Iterator[Arrow]:
+        groups: dict[tuple, list[Link]] = {}
+        for link in self.links:
+            groups.setdefault((link.source, link.target), []).append(link)
+        for (source, target), links in groups.items():
+            number = sum(link.count for link in links)
+            if len(links) > 2 and len({link.output for link in links}) == 1:
+                yield self.arrow(source, target, links[0], f"×{number}")
+                continue
+            for link in links:
+                yield self.arrow(source, target, link, f"×{link.count}" if link.count > 1 else self.words(link))
+
+    def arrow(self, source: int, target: int, link: Link, label: str) -> Arrow:
+        kept = self.kept[target]
+        end = self.kept[kept.target] if isinstance(kept, Alias) else kept
+        node = self.graph.nodes[end] if isinstance(end, int) else None
+        output = labels.output_label(node, link.output) if node and link.output is not None else ""
+        return Arrow(self.ids[source], self.ids[target], label, output, "leaf" if isinstance(kept, Alias) or node and node.leaf else "flow")
+
+    def words(self, link: Link) -> str:
+        source = self.kept[link.source]
+        if not isinstance(source, int) or link.position is None:
+            return ""
+        node, place = self.graph.nodes[source], link.position
+        target, output = node.inputs[place]  # type: ignore[misc]
+        outputs = self.graph.nodes[target].outputs
+        summed = labels.sum_label(node, place, outputs[output]) if output < len(outputs) else ""
+        return "\n".join(filter(None, (labels.edge_label(node, place), summed)))
+
+    def extras(self) -> Iterator[tuple[Card, Arrow]]:
+        """Cuts, saved tensors and constants, each with its line."""
+        for root in self.graph.roots:
+            if root.node is None:
+                id = f"{root.id}_cut"
+                yield Card(id, "cut", "no grad_fn", (labels.cut_text(root.cut),)), Arrow(root.id, id, kind="cut")
+        for kept in self.kept:
+            if isinstance(kept, int):
+                node = self.graph.nodes[kept]
+                if self.shows_saved:
+                    yield from self.saved(node)
+                if self.graph.look.constants:
+                    yield from self.constants(node)
+
+    def saved(self, node: Node) -> Iterator[tuple[Card, Arrow]]:
+        for number, saved in enumerate(node.saved):
+            if not is_number(node, saved):
+                id = f"{node.id}_s{number}"
+                value = (f"= {saved.value.text}",) if saved.value else ()
+                card = Card(id, "saved", labels.saved_text(saved), (labels.saved_detail(saved), *value), fault=saved.expected is not None)
+                yield card, Arrow(node.id, id, kind="saved")
+
+    def constants(self, node: Node) -> Iterator[tuple[Card, Arrow]]:
+        arguments = dict(node.arguments)
+        known = {slot: saved for saved in node.saved for slot in saved.slots}
+        for place, edge in enumerate(node.inputs):
+            if edge is None:
+                name = labels.input_name(node, place)
+                saved = known.get(name)
+                title = saved.names[0] if saved and saved.names else str(arguments[name]) if name in arguments else name or f"input {place}"
+                id = f"{node.id}_c{place}"
+                card = Card(id, "constant", title, ("requires_grad=False",))
+                yield card, Arrow(node.id, id, labels.edge_label(node, place), kind="constant")
+
+    def notes(self) -> Iterator[str]:
+        folds = [kept for kept in self.kept if isinstance(kept, Fold)]
+        if folds:
+            hidden = sum(1 for kept in folds for _ in members(kept))
+            yield f"{count(hidden, 'node')} of {len(self.graph.nodes)} are folded; fold=False draws them all"
+        omitted = sum(1 for kept in self.kept if isinstance(kept, LeftOut) for _ in members(kept))
+        if omitted:
+            yield f"{count(omitted, 'node')} in the middle are left out; .txt and .json hold them all"
+
+
+def is_number(node: Node, saved: Saved) -> bool:
+    """Is it told as an argument already, such as the 2 of x * 2?"""
+    return saved.shape == () and saved.constant and not saved.names and any(name == saved.slots[0] for name, _ in node.arguments)
+
+
+def shortened(title: str, most: int = 48) -> str:
+    return title if len(title) <= most else title[: most - 1].rstrip(", ") + "…"
+
+
+def without(drawing: Drawing, kind: str) -> Drawing:
+    """The drawing without the cards of a kind."""
+    gone = {card.id for card in drawing.cards if card.kind == kind}
+    cards = tuple(card for card in drawing.cards if card.id not in gone)
+    return replace(drawing, cards=cards, arrows=tuple(arrow for arrow in drawing.arrows if arrow.target not in gone))

@@ -1,0 +1,243 @@
+"""A graph as a tree for the terminal. Imports graphs and render only.
+
+Nodes stand in print order. An op's heaviest branch keeps its indent, lighter ones before it are indented by one: the indent of n nodes is at most
+log2(n). What stands elsewhere is referred to: ↩ above, ↓ below.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from gradrepl.graphs.fold import Fold
+from gradrepl.graphs.model import Graph, Node, count
+from gradrepl.graphs.order import dominators
+
+from . import labels
+from .drawing import fold_id, folded, members, root_places, shortened
+
+MOST_LINES = 1000  # of a graph without repeats; fold=False prints more
+STYLES = {
+    "root": "bold green",
+    "op": "",
+    "custom": "magenta",
+    "leaf": "bold blue",
+    "inplace": "yellow",
+    "fold": "bold",
+    "cut": "red",
+    "fault": "bold red",
+    "reference": "blue",
+    "omitted": "italic",
+}
+ASCII = str.maketrans({"│": "|", "├": "+", "■": "*", "↩": "^", "↓": "v", "×": "x", "…": "~", "·": ",", "⋯": "~", "→": "->"})
+
+
+class Line(NamedTuple):
+    """One line of the tree."""
+
+    depth: int
+    branch: bool  # one begins here
+    edge: str  # "0: "
+    text: str
+    detail: str = ""  # what may be cut off where there is no room
+    id: str = ""
+    kind: str = "op"
+
+    @property
+    def guide(self) -> str:
+        return "│ " * (self.depth - 1) + ("├ " if self.branch else "│ ") if self.depth else ""
+
+
+class Tree:
+    """The tree of a graph: `str()` gives its lines, rich prints them in colour and cut to the width of the terminal."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+
+    def lines(self) -> list[Line]:
+        return shortened_to(MOST_LINES, list(Writer(self.graph).lines())) if self.graph.look.fold is True else list(Writer(self.graph).lines())
+
+    def __str__(self) -> str:
+        text = "\n".join(map(plain, self.lines()))
+        return text if carries_lines(getattr(sys.stdout, "encoding", None)) else text.translate(ASCII)
+
+    __repr__ = __str__
+
+    def __rich_console__(self, console: Any, options: Any) -> Iterator[Any]:
+        from rich.text import Text
+
+        for line in self.lines():
+            yield styled(Text(no_wrap=True, overflow="ellipsis"), line, options.max_width, options.ascii_only)
+
+
+def carries_lines(encoding: str | None) -> bool:
+    try:
+        "│├■↩×…".encode(encoding or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def plain(line: Line) -> str:
+    detail, id = "  " + line.detail if line.detail else "", " " + line.id if line.id else ""
+    return f"{line.guide}{line.edge}{line.text}{detail}{id}"
+
+
+def styled(text: Any, line: Line, width: int, ascii_only: bool) -> Any:
+    """Write the line into a rich Text, its detail shortened so that the id has room."""
+    room = width - len(line.guide) - len(line.edge) - len(line.text) - (len(line.id) + 1 if line.id else 0) - 2
+    detail = shortened(line.detail, room) if room > 3 else ""
+    parts = ((line.guide, "dim"), (line.edge, "dim"), (line.text, STYLES[line.kind]), ("  " + detail if detail else "", "dim"))
+    for words, style in (*parts, (" " + line.id if line.id else "", "cyan")):
+        text.append(words.translate(ASCII) if ascii_only else words, style or None)
+    return text
+
+
+def shortened_to(most: int, lines: list[Line]) -> list[Line]:
+    if len(lines) <= most:
+        return lines
+    head, tail = most * 4 // 5, most // 5
+    gap = Line(0, False, "", f"… {count(len(lines) - head - tail, 'line')} left out; fold=False prints them all", kind="omitted")
+    return [*lines[:head], gap, *lines[-tail:]]
+
+
+class Writer:
+    """Lays out the lines: every op under the op that alone leads to it."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph, self.nodes = graph, graph.nodes
+        self.top = len(self.nodes)
+        self.parent, self.children = self.dominated()
+        self.depth, self.branches = self.indents()
+        self.fold_of = self.find_folds()
+        self.consumers = self.find_consumers()
+        self.written: set[int] = set()
+
+    def dominated(self) -> tuple[list[int], dict[int, list[int]]]:
+        nodes = self.nodes
+        ops = {
+            place: [edge[0] for edge in node.inputs if edge and nodes[edge[0]].kind != "leaf"]
+            for place, node in enumerate(nodes)
+            if node.kind != "leaf"
+        }
+        roots = [place for place in dict.fromkeys(root_places(self.graph)) if nodes[place].kind != "leaf"]
+        parent = dominators(self.top, roots, ops)
+        children: dict[int, list[int]] = {}
+        for op in ops:
+            children.setdefault(parent[op], []).append(op)
+        return parent, children
+
+    def indents(self) -> tuple[list[int], set[int]]:
+        """The depth of each op, and those that begin a branch."""
+        size, depth, branches = [1] * (self.top + 1), [0] * (self.top + 1), set()
+        for place in range(self.top - 1, -1, -1):
+            size[self.parent[place]] += size[place]
+        for above in (self.top, *range(self.top)):
+            children = self.children.get(above, ())
+            spine = max(children, key=lambda child: (size[child], child), default=-1) if above != self.top else -1
+            for child in children:
+                aside = above != self.top and child < spine
+                depth[child] = depth[above] + aside
+                if aside:
+                    branches.add(child)
+        return depth, branches
+
+    def find_folds(self) -> dict[int, Fold]:
+        cards = folded(self.graph).cards
+        return {place: card for card in cards if isinstance(card, Fold) for place in members(card)}
+
+    def find_consumers(self) -> dict[int, list[str]]:
+        """Who uses an op that several use."""
+        shared: dict[int, list[str]] = {place: [] for place, node in enumerate(self.nodes) if node.uses > 1 and node.kind != "leaf"}
+        if shared:
+            for node in self.nodes:
+                for target in dict.fromkeys(edge[0] for edge in node.inputs if edge):
+                    if target in shared:
+                        shared[target].append(node.id)
+        return shared
+
+    def lines(self) -> Iterator[Line]:
+        yield from self.without_graph()
+        shown: set[int] = set()
+        for place, node in enumerate(self.nodes):
+            if node.kind == "leaf":
+                if place not in self.written and place not in self.fold_of and not node.uses:
+                    yield self.leaf_line(place, 0, False, "")
+                continue
+            card = self.fold_of.get(place)
+            if card is None:
+                yield from self.op_lines(place, node)
+            elif id(card) not in shown:
+                shown.add(id(card))
+                yield self.fold_line(place, card)
+
+    def without_graph(self) -> Iterator[Line]:
+        for root in self.graph.roots:
+            if root.node is None and root.tensor:
+                text = f"{labels.root_name(root, self.graph)} {labels.type_text(root.tensor)}".strip()
+                yield Line(0, False, "", text, f"no grad_fn: {labels.cut_text(root.cut)}", kind="cut")
+
+    def op_lines(self, place: int, node: Node) -> Iterator[Line]:
+        depth = self.depth[place]
+        title = " ".join(filter(None, (("! " if node.faults else "") + labels.op_name(node, self.graph), labels.outputs_text(node))))
+        kind = "fault" if node.faults else node.kind
+        yield Line(depth, place in self.branches, self.edge_text(place), title, self.detail(place, node), node.id, kind)
+        several = sum(edge is not None for edge in node.inputs) > 1
+        for position, edge in enumerate(node.inputs):
+            if edge and self.parent_of(edge[0]) != place:
+                yield self.input_line(edge, depth + several, several, f"{position}: " if len(node.inputs) > 1 else "", place)
+
+    def parent_of(self, place: int) -> int:
+        return -1 if self.nodes[place].kind == "leaf" else self.parent[place]
+
+    def edge_text(self, place: int) -> str:
+        """Which input of the op above this is: "0: ", "0, 1: "; nothing if there is only one."""
+        parent = self.parent[place]
+        if parent == self.top:
+            paths = [root.path for root in self.graph.roots if root.node == place and root.path]
+            return f"{', '.join(paths)}: " if paths else ""
+        inputs = self.nodes[parent].inputs
+        positions = [str(position) for position, edge in enumerate(inputs) if edge and edge[0] == place]
+        return f"{', '.join(positions)}: " if positions and len(inputs) > 1 else ""
+
+    def detail(self, place: int, node: Node) -> str:
+        parts = [labels.arguments_text(node), labels.constants_text(node), *(labels.value_text(output, True) for output in node.outputs)]
+        if node.kind == "custom":
+            parts.append("your Function" + (f", {labels.source_text(node.defined)}" if node.defined else ""))
+        if node.inner:
+            parts.append(node.inner)
+        users = self.consumers.get(place, ())
+        if len(users) > 1 or users and self.nodes[self.parent[place]].id not in users:
+            parts.append("used by " + (", ".join(users) if len(users) < 5 else f"{len(users)} nodes"))
+        parts += [*self.freed(node), *(badge for output in node.outputs for badge in labels.badges(output)), *node.faults]
+        return " · ".join(filter(None, parts))
+
+    def freed(self, node: Node) -> list[str]:
+        return ["freed"] if any(saved.state == "freed" for saved in node.saved) else []
+
+    def input_line(self, edge: tuple[int, int], depth: int, branch: bool, label: str, below: int) -> Line:
+        """An input that stands elsewhere, or a leaf."""
+        place, output = edge
+        node = self.nodes[place]
+        if node.kind == "leaf":
+            return self.leaf_line(place, depth, branch, label)
+        arrow = "↩" if place < below else "↓"
+        which = f" out {output}" if len(node.outputs) > 1 else ""
+        return Line(depth, branch, label, f"{labels.op_name(node, self.graph)}{which} {arrow}", "", node.id, "reference")
+
+    def leaf_line(self, place: int, depth: int, branch: bool, label: str) -> Line:
+        node = self.nodes[place]
+        name = labels.names_text(node.names) or "leaf"
+        if place in self.written:
+            return Line(depth, branch, label, f"■ {name} ↩", "", node.id, "reference")
+        self.written.add(place)
+        output = node.outputs[0]
+        value = f" = {output.value.text}" if output.value else ""
+        parts = labels.leaf_text(node).split(" · ")
+        return Line(depth, branch, label, f"■ {name}{value} {parts[0]}", ", ".join(["leaf", *parts[1:], *node.faults]), node.id, "fault" if node.faults else "leaf")
+
+    def fold_line(self, place: int, card: Fold) -> Line:
+        text = f"⋯ {card.run.title} × {card.count}"
+        detail = f"blocks 2-{card.count + 1} of {card.count + 2}, as the one above"
+        return Line(self.depth[place], place in self.branches, "", text, detail, fold_id(self.graph, card), "fold")
