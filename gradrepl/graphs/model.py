@@ -140,6 +140,7 @@ class Graph:
     roots: tuple[Root, ...]
     nodes: tuple[Node, ...]
     look: Look = Look()
+    notes: tuple[str, ...] = ()  # what the reader should know of it, in sentences
 
     @cached_property
     def edges(self) -> tuple[Edge, ...]:

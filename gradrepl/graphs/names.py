@@ -21,6 +21,7 @@ class Names:
         self.of_tensor: dict[int, list[str]] = {}
         self.of_edge: dict[tuple[Any, int], list[str]] = {}
         self.tensors: dict[tuple[Any, int], Any] = {}  # a named tensor for each edge
+        self.given = 0  # how many tensors were named explicitly
         for name, tensor in _tensors(namespace):
             self._add(name, tensor)
 
@@ -33,6 +34,13 @@ class Names:
             edge = tensor.grad_fn, tensor.output_nr
             self.tensors.setdefault(edge, tensor)
             self.of_edge.setdefault(edge, []).append(name)
+
+    def add_unnamed(self, namespace: Mapping[str, Any]) -> None:
+        """Name the tensors that have no name yet."""
+        named = set(self.of_tensor)
+        for name, tensor in _tensors(namespace):
+            if id(tensor) not in named:
+                self._add(name, tensor)
 
     def tensor(self, tensor: Any) -> tuple[str, ...]:
         return tuple(self.of_tensor.get(id(tensor), ()))
@@ -65,14 +73,21 @@ def _inner(name: str, thing: Any) -> Iterator[tuple[str, Any]]:
 
 
 def find_names(names: Any, frame: FrameType | None = None) -> Names:
-    """Return the names in `names` (a dict or a Module), or, where that is None, those that the program at `frame` sees."""
+    """Return the names in `names`, a dict or a Module.
+
+    Where that is None, or for what is no parameter of that Module, they are those of the variables that the program at `frame` sees.
+    """
+    visible = _visible(frame) if frame and (names is None or is_module(names)) else {}
     if names is None:
-        return Names(_visible(frame) if frame else {})
-    if is_module(names):
-        return Names(dict(names.named_parameters(remove_duplicate=False)))
-    if isinstance(names, Mapping):
-        return Names(names)
-    raise GraphError(f"names= takes a dict of tensors or a Module, not {type(names).__name__}; for example names={{'x': x}} or names=model")
+        return Names(visible)
+    if not isinstance(names, Mapping) and not is_module(names):
+        raise GraphError(f"names= takes a dict of tensors or a Module, not {type(names).__name__}; for example names={{'x': x}} or names=model")
+    found = Names(dict(names.named_parameters(remove_duplicate=False)) if is_module(names) else names)
+    found.given = len(found.of_tensor)
+    if names and not found.given:
+        raise GraphError("names= holds no tensor; it takes a dict of tensors or a Module, for example names={'x': x} or names=model")
+    found.add_unnamed(visible)
+    return found
 
 
 def _visible(frame: FrameType) -> dict[str, Any]:

@@ -97,13 +97,12 @@ def start_of(thing: Any) -> Any:
     return None if not thing.requires_grad else thing.grad_fn if thing.grad_fn is not None else thing
 
 
-def capture(asked: Any, names: Names | None = None, look: Look = Look()) -> Capture:
+def capture(asked: Any, names: Names, look: Look) -> Capture:
     """Return the graph under what is asked about, and the live nodes by their ids.
 
     Raises GraphError if there is nothing to see.
     """
     asked_roots = find_roots(asked)
-    names = names or Names({})
     with collection_paused():
         starts = [start_of(thing) for _, thing in asked_roots]
         if not any(start is not None for start in starts) and not any(lookup_cut(thing) for _, thing in asked_roots):
@@ -174,9 +173,14 @@ class Builder:
                 if edge:
                     uses[self.place[edge[0]]] += 1
         nodes = tuple(self.node(index, f"n{place + 1}", uses[place]) for place, index in enumerate(self.order))
-        graph = Graph(self.roots(), nodes, self.look)
+        roots = self.roots()
+        graph = Graph(roots, nodes, self.look, self.notes(nodes, roots))
         functions = {node.id: self.found.functions[index] for node, index in zip(nodes, self.order, strict=True)}
         return Capture(graph, functions, tuple(self.asked))
+
+    def notes(self, nodes: tuple[Node, ...], roots: tuple[Root, ...]) -> tuple[str, ...]:
+        named = any(node.names for node in nodes) or any(root.tensor and root.tensor.names for root in roots)
+        return () if named or not self.names.given else (f"none of the {self.names.given} tensors in names= is in this graph",)
 
     def node(self, index: int, id: str, uses: int) -> Node:
         function, kind = self.found.functions[index], self.found.kinds[index]

@@ -6,7 +6,7 @@ import html
 from typing import Any
 
 import graphviz
-from graphviz.quoting import quote  # noqa: F401
+from graphviz.quoting import quote
 
 from .drawing import Arrow, Card, Drawing
 from .theme import FONT, LEGEND, STROKES, THEMES, Theme, role_of
@@ -30,7 +30,7 @@ ARROWS: dict[str, dict[str, str]] = {
     "root": {"weight": "20"},
     "cut": {"style": "dashed"},
     "constant": {"style": "dashed", "weight": "1"},
-    "saved": {"style": "dotted", "dir": "none", "constraint": "false", "color": STROKES["saved"]},
+    "saved": {"style": "dotted", "dir": "none", "weight": "3", "color": STROKES["saved"]},
 }
 
 

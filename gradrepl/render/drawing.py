@@ -282,12 +282,13 @@ class Painter:
                     yield from self.constants(node)
 
     def saved(self, node: Node) -> Iterator[tuple[Card, Arrow]]:
-        for number, saved in enumerate(node.saved):
-            if not is_number(node, saved):
-                id = f"{node.id}_s{number}"
-                value = (f"= {saved.value.text}",) if saved.value else ()
-                card = Card(id, "saved", labels.saved_text(saved), (labels.saved_detail(saved), *value), fault=saved.expected is not None)
-                yield card, Arrow(node.id, id, kind="saved")
+        """One note beside an op, for all that it keeps."""
+        kept = [saved for saved in node.saved if not is_number(node, saved)]
+        if kept:
+            lines = [line for saved in kept for line in (labels.saved_text(saved), labels.saved_detail(saved), labels.saved_value(saved)) if line]
+            spoilt = any(saved.expected is not None for saved in kept)
+            card = Card(f"{node.id}_saved", "saved", lines[0], tuple(lines[1:]), fault=spoilt, nodes=(node.id,))
+            yield card, Arrow(node.id, card.id, kind="saved")
 
     def constants(self, node: Node) -> Iterator[tuple[Card, Arrow]]:
         arguments = dict(node.arguments)
@@ -302,6 +303,7 @@ class Painter:
                 yield card, Arrow(node.id, id, labels.edge_label(node, place), kind="constant")
 
     def notes(self) -> Iterator[str]:
+        yield from self.graph.notes
         folds = [kept for kept in self.kept if isinstance(kept, Fold)]
         if folds:
             hidden = sum(1 for kept in folds for _ in members(kept))

@@ -180,6 +180,10 @@ def saved_detail(saved: Saved) -> str:
     return " · ".join(parts)
 
 
+def saved_value(saved: Saved) -> str:
+    return f"= {saved.value.text}" if saved.value else ""
+
+
 def cut_text(cut: Cut | None) -> str:
     if cut is None or not cut.reason:
         return "detached, or made without gradients"

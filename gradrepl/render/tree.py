@@ -158,6 +158,8 @@ class Writer:
         return shared
 
     def lines(self) -> Iterator[Line]:
+        for note in self.graph.notes:
+            yield Line(0, False, "", note, kind="omitted")
         yield from self.without_graph()
         shown: set[int] = set()
         for place, node in enumerate(self.nodes):
