@@ -5,17 +5,20 @@ from gradrepl.engine.tensor import Tensor
 FUNCTIONS: dict = {}  # what the torch module shows
 
 
-def publish(scope, both="", functions="", methods="", in_place=""):
+def publish(scope, both="", functions="", methods="", in_place="", in_place_both=""):
     """Show names of a module (`scope` is its globals()) to users: as `torch.<name>`, as a method, or as both.
 
-    `public:internal` shows an object under another name. `in_place` names ops whose writing variant is shown as `Tensor.<name>_`.
+    `public:internal` shows an object under another name. `in_place` names ops whose writing variant is shown as `Tensor.<name>_`,
+    `in_place_both` those that are `torch.<name>_` too.
     """
     for name, internal in pairs(both + " " + functions):
         FUNCTIONS[name] = scope[internal]
     for name, internal in pairs(both + " " + methods):
         setattr(Tensor, name, scope[internal])
-    for name, internal in pairs(in_place):
+    for name, internal in pairs(in_place + " " + in_place_both):
         setattr(Tensor, name + "_", scope[internal].declaration.functions["_"])
+    for name, internal in pairs(in_place_both):
+        FUNCTIONS[name + "_"] = scope[internal].declaration.functions["_"]
 
 
 def pairs(names):

@@ -1,3 +1,3 @@
-"""What formulas call when one expression is not enough, a family a file. They run on tensors, so that they can be differentiated."""
+"""What formulas call when one expression is not enough, a family a file. Everything here runs on tensors, so that it can be differentiated."""
 
-from gradrepl.engine.formulas import general
+from gradrepl.engine.formulas import general, losses, pointwise, reductions

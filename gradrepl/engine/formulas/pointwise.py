@@ -1,0 +1,133 @@
+"""Derivatives of arithmetic and of functions of one tensor that one expression does not hold."""
+
+import cmath
+import math
+
+from gradrepl.engine.declare import formula
+from gradrepl.engine.formulas.general import where, zeros_like
+from gradrepl.engine.ops import comparison, pointwise, unary
+from gradrepl.engine.ops.pointwise import mul_scalar
+from gradrepl.engine.tensor import Tensor
+
+for function in (
+    unary.exp,
+    unary.exp2,
+    unary.log,
+    pointwise.pow,
+    comparison.masked_fill,
+    comparison.logical_not,
+    comparison.logical_or,
+    comparison.logical_and,
+    comparison.isnan,
+    comparison.isfinite,
+):
+    formula(function)
+
+
+@formula
+def conj(value):
+    """The complex conjugate; of what is real, itself."""
+    if isinstance(value, Tensor):
+        return value if value.array.dtype.kind != "c" else value.conj()
+    return value.conjugate()
+
+
+@formula
+def pow_backward(grad, self, exponent):
+    """d self^n = n self^(n-1), and exactly zero for n = 0."""
+    return zeros_like(grad) if exponent == 0 else grad * conj(mul_scalar(self.pow(exponent - 1), exponent))
+
+
+@formula
+def pow_backward_self(grad, self, exponent):
+    """The same with a tensor of exponents."""
+    return where(exponent == 0, zeros_like(grad), grad * conj(exponent * self.pow(exponent - 1)))
+
+
+@formula
+def pow_backward_exponent(grad, self, exponent, result):
+    """d exponent of self^exponent is result * log(self), and zero where 0^exponent with exponent >= 0."""
+    if not isinstance(self, Tensor):
+        if self == 0:
+            return where(exponent >= 0, zeros_like(grad), grad * conj(result * -math.inf))
+        log = cmath.log(self) if isinstance(self, complex) else math.log(self) if self > 0 else math.nan
+        return grad * conj(result * log)
+    settled = comparison.logical_and(self == 0, exponent >= 0)
+    return where(settled, zeros_like(grad), grad * conj(result * self.log()))
+
+
+@formula
+def div_self_backward(grad, other, rounding_mode):
+    return grad / conj(other) if rounding_mode is None else zeros_like(grad)
+
+
+@formula
+def div_other_backward(grad, self, other, rounding_mode):
+    return -grad * conj((self / other) / other) if rounding_mode is None else zeros_like(grad)
+
+
+@formula
+def atan2_backward(grad, self, other, mask):
+    scale = where((square := self * self + other * other) == 0, zeros_like(square), square.reciprocal())
+    return [grad * (x * scale) if wanted else None for x, wanted in zip((other, -self), mask)]
+
+
+@formula
+def copysign_backward(grad, self, result):
+    return where(self == 0, zeros_like(grad), grad * (result / self))
+
+
+@formula
+def clamp_backward(grad, self, min, max):
+    """The gradient passes where nothing was cut off, the bounds included."""
+    inside = self >= min if min is not None else None
+    if max is not None:
+        inside = self <= max if inside is None else comparison.logical_and(inside, self <= max)
+    return where(inside, grad, 0)
+
+
+@formula
+def clamp_backward_min_max(grad, self, min, max, mask):
+    to_min = to_max = None
+    if mask[0]:
+        below = self < min if max is None else comparison.logical_and(self < min, min < max)
+        to_min = where(below, grad, 0)
+    if mask[1]:
+        above = self > max if min is None else comparison.logical_or(self > max, max < min)
+        to_max = where(above, grad, 0)
+    return [to_min, to_max]
+
+
+@formula
+def acosh_backward(grad, self):
+    if self.array.dtype.kind == "c":
+        return grad * conj((self + 1).rsqrt() * (self - 1).rsqrt())
+    return grad * (self * self - 1).rsqrt()
+
+
+@formula
+def sgn_backward(self, grad, result):
+    if self.array.dtype.kind != "c":
+        return zeros_like(grad)
+    size = self.abs()
+    return where(size == 0, zeros_like(grad), (grad - (result * (grad * conj(result)).real)) / size)
+
+
+@formula
+def logit_backward(grad, self, eps):
+    slope = grad / (self * (1 - self))
+    if eps is None:
+        return where(comparison.logical_and(self >= 0, self <= 1), slope, math.nan)
+    return where(comparison.logical_and(self >= eps, self <= 1 - eps), slope, 0)
+
+
+@formula
+def sinc_backward(grad, self):
+    turned = self * math.pi
+    slope = grad * ((turned * turned.cos() - turned.sin()) / (self * turned))
+    return where(self == 0, zeros_like(grad), slope)
+
+
+@formula
+def masked_fill_backward(grad, mask):
+    return where(mask, grad, 0).sum()

@@ -1,0 +1,35 @@
+"""The graph under operations that PyTorch has no derivative for: it shows, and refuses when a gradient comes. Imports node and declare."""
+
+from gradrepl.engine.declare import disabled, formula, here
+from gradrepl.engine.names import NAMES
+from gradrepl.engine.node import Node, edge_of
+
+
+class NotImplementedNode(Node):
+    """The grad_fn of such a result."""
+
+    __slots__ = ("operation",)
+    prefix = "torch::autograd::"
+
+    def apply(self, grads, mask):
+        raise RuntimeError(f"derivative for aten::{self.operation} is not implemented")
+
+
+NotImplementedNode.__name__ = NotImplementedNode.__qualname__ = "NotImplemented"
+NotImplementedNode.__module__ = "builtins"
+
+
+def without_derivative(operation, result, *inputs):
+    """Hang the node under `result` if an input asks for gradients."""
+    if any(x.needs_grad for x in inputs) and (not disabled or here.grad):
+        node = NotImplementedNode(tuple(map(edge_of, inputs)), (), (), ((result.array.shape, result.array.dtype),))
+        node.operation = operation
+        result.needs_grad, result.node = True, node
+        if NAMES["watch"]:
+            NAMES["watch"](node, result)
+    return result
+
+
+@formula
+def not_implemented(what):
+    raise NotImplementedError(f"the derivative for '{what}' is not implemented.")

@@ -1,0 +1,294 @@
+"""Sums, products, extremes and questions over dimensions: declarations, 2-5 lines each."""
+
+import numpy as np
+
+from gradrepl.engine.declare import Array, op
+from gradrepl.engine.dims import ALL, as_dims, wrap_dim, wrap_dims
+from gradrepl.engine.ops.pointwise import maximum, minimum
+from gradrepl.engine.out import into
+from gradrepl.engine.promotion import SCALARS
+from gradrepl.engine.public import publish
+from gradrepl.engine.returns import RETURN_TYPES
+from gradrepl.engine.tensor import Tensor, tensor_of
+
+MAX, MIN, AMINMAX = (RETURN_TYPES[name] for name in ("max", "min", "aminmax"))
+WIDE = {np.dtype(np.float16): np.dtype(np.float32)}  # half precision is summed in single
+
+
+def accumulated(array, dtype=None):
+    """What a sum is taken over, and the dtype of the answer: booleans and small integers are summed as int64."""
+    target = dtype.array if dtype else np.dtype(np.int64) if array.dtype.kind in "biu" else array.dtype
+    return array.astype(WIDE.get(target, target), copy=False), target
+
+
+def total(array, axis=None, keepdims=False, dtype=None):
+    array, target = accumulated(array, dtype)
+    return np.add.reduce(array, axis, keepdims=keepdims).astype(target, copy=False)
+
+
+@op("SumBackward0", self="grad.expand(self.sym_sizes())")
+def sum_all(self, dtype=None):
+    return total(self, None, False, dtype)
+
+
+@op("SumBackward1", self="sum_backward(grad, self.sym_sizes(), dim, keepdim)")
+def sum_dim(self, dim, keepdim=False, dtype=None):
+    return total(self, wrap_dims(dim, self.ndim), keepdim, dtype)
+
+
+def sum(self, dim=ALL, keepdim=False, *, dtype=None, out=None):
+    result = sum_all(self, dtype) if dim is ALL else sum_dim(self, as_dims(dim), keepdim, dtype)
+    return result if out is None else into(out, result, "sum")
+
+
+@op("NansumBackward0", self="nansum_backward(grad, self, dim, keepdim)")
+def nansum_dim(self, dim=None, keepdim=False, dtype=None):
+    known = np.where(np.isnan(self), self.dtype.type(0), self) if self.dtype.kind == "f" else self
+    return total(known, wrap_dims(dim, self.ndim), keepdim, dtype)
+
+
+def nansum(self, dim=None, keepdim=False, *, dtype=None, out=None):
+    if self.array.dtype.kind == "c":
+        raise RuntimeError("nansum on CPU does not support complex inputs")
+    result = nansum_dim(self, as_dims(dim), keepdim, dtype)
+    return result if out is None else into(out, result, "nansum")
+
+
+def averaged(array, axis, keepdims, dtype, name="mean"):
+    target = dtype.array if dtype else array.dtype
+    if target.kind not in "fc":
+        how = "could not infer output dtype. Input" if not dtype else "could not infer output dtype. Optional"
+        raise RuntimeError(
+            f"{name}(): {how} dtype must be either a floating point or complex dtype. Got: {SCALARS[target.name]}"
+        )
+    wide = array.astype(WIDE.get(target, target), copy=False)
+    result = np.add.reduce(wide, axis, keepdims=keepdims)
+    count = array.size if axis is None else int(np.prod([array.shape[d] for d in axis], dtype=np.int64))
+    return np.true_divide(result, wide.dtype.type(count)).astype(target, copy=False)
+
+
+@op("MeanBackward0", self="grad.expand(self.sym_sizes()) / self.sym_numel()")
+def mean_all(self, dtype=None):
+    return averaged(self, None, False, dtype)
+
+
+@op("MeanBackward1", self="mean_backward(grad, self.sym_sizes(), dim, self.sym_numel(), keepdim)")
+def mean_dim(self, dim, keepdim=False, dtype=None):
+    return averaged(self, wrap_dims(dim, self.ndim), keepdim, dtype)
+
+
+def mean(self, dim=ALL, keepdim=False, *, dtype=None, out=None):
+    result = mean_all(self, dtype) if dim is ALL else mean_dim(self, as_dims(dim), keepdim, dtype)
+    return result if out is None else into(out, result, "mean")
+
+
+def nanmean(self, dim=None, keepdim=False, *, dtype=None, out=None):
+    counted = sum(tensor_of(~np.isnan(self.array)), dim, keepdim)
+    result = nansum(self, dim, keepdim, dtype=dtype) / counted
+    return result if out is None else into(out, result, "nanmean")
+
+
+@op("ProdBackward0", self="prod_backward(grad, self, result)")
+def prod_all(self, dtype=None):
+    array, target = accumulated(self, dtype)
+    return np.multiply.reduce(array, None).astype(target, copy=False)
+
+
+@op("ProdBackward1", self="prod_backward(grad, self, result, dim, keepdim)")
+def prod_dim(self, dim, keepdim=False, dtype=None):
+    array, target = accumulated(self, dtype)
+    return np.multiply.reduce(array, wrap_dims(dim, self.ndim), keepdims=keepdim).astype(target, copy=False)
+
+
+def prod(self, dim=ALL, keepdim=False, *, dtype=None, out=None):
+    result = prod_all(self, dtype) if dim is ALL else prod_dim(self, dim, keepdim, dtype)
+    return result if out is None else into(out, result, "prod")
+
+
+def nonempty(array, axis, name, argument="dim"):
+    """Extremes of nothing do not exist."""
+    for d in range(array.ndim) if axis is None else axis:
+        if array.shape[d] == 0:
+            raise IndexError(f"{name}(): Expected reduction dim {d} to have non-zero size.")
+
+
+def extreme(array, dim, keepdim, find, name):
+    """The extreme along one dimension, and the place of the first one; the first NaN is the extreme if there is one."""
+    if array.dtype.kind == "c":
+        raise NotImplementedError(f"\"{name}_values_cpu\" not implemented for '{SCALARS[array.dtype.name]}'")
+    dim = wrap_dim(dim, array.ndim)
+    if not array.ndim:
+        return array.copy(), np.zeros((), np.int64)
+    if not array.shape[dim]:
+        raise IndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size.")
+    indices = find(array, dim, keepdims=True)
+    values = np.take_along_axis(array, indices, dim)
+    return (values, indices) if keepdim else (values.squeeze(dim), indices.squeeze(dim))
+
+
+SELECTING = "value_selecting_reduction_backward(grad, dim, indices, self.sym_sizes(), keepdim)"
+SELECTION = dict(outputs="values, indices", differentiable="values", self=SELECTING)
+
+
+@op("MaxBackward0", **SELECTION)
+def max_dim(self, dim, keepdim=False):
+    return extreme(self, dim, keepdim, np.argmax, "max")
+
+
+@op("MinBackward0", **SELECTION)
+def min_dim(self, dim, keepdim=False):
+    return extreme(self, dim, keepdim, np.argmin, "min")
+
+
+def of_all(array, reduce, name):
+    if array.dtype.kind == "c":
+        raise NotImplementedError(f"\"{name}_all\" not implemented for '{SCALARS[array.dtype.name]}'")
+    if not array.size:
+        raise RuntimeError(
+            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument."
+        )
+    return reduce(array, None)
+
+
+@op("MaxBackward1", self="evenly_distribute_backward(grad, self, result)")
+def max_all(self):
+    return of_all(self, np.maximum.reduce, "max")
+
+
+@op("MinBackward1", self="evenly_distribute_backward(grad, self, result)")
+def min_all(self):
+    return of_all(self, np.minimum.reduce, "min")
+
+
+def overloaded(name, whole, along, pair, kind):
+    """`max` and `min`: of everything, along a dimension, or of two tensors."""
+
+    def function(self, dim=None, keepdim=False, *, other=None, out=None):
+        if isinstance(dim, Tensor) or other is not None:
+            result = pair(self, dim if other is None else other)
+        elif dim is None:
+            result = whole(self)
+        else:
+            result = kind(along(self, dim, keepdim))
+        return result if out is None else into(out, result, name)
+
+    function.__name__ = function.__qualname__ = name
+    return function
+
+
+max = overloaded("max", max_all, max_dim, maximum, MAX)
+min = overloaded("min", min_all, min_dim, minimum, MIN)
+
+
+def place(name, find):
+    """`argmax` and `argmin`."""
+
+    def function(self, dim=None, keepdim=False, *, out=None):
+        array = self.array
+        if array.dtype.kind == "b":
+            raise RuntimeError(f"{name}(): does not support bool input")
+        if array.dtype.kind == "c":
+            raise RuntimeError(f"{name}(): does not support complex input")
+        if dim is None:
+            if not array.size:
+                raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
+            result = find(array).reshape((1,) * array.ndim if keepdim else ())
+        else:
+            dim = wrap_dim(dim, array.ndim)
+            if array.ndim and not array.shape[dim]:
+                raise IndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size.")
+            result = find(array, dim, keepdims=keepdim) if array.ndim else np.zeros((), np.int64)
+        result = tensor_of(result)
+        return result if out is None else into(out, result, name)
+
+    function.__name__ = function.__qualname__ = name
+    return function
+
+
+argmax, argmin = place("argmax", np.argmax), place("argmin", np.argmin)
+
+EVENLY = "scale_grad_by_count(restored(grad, dim, keepdim, self), restored(result, dim, keepdim, self) == self, dim)"
+
+
+@op("AmaxBackward0", self=EVENLY)
+def amax_dims(self, dim=(), keepdim=False):
+    axis = wrap_dims(dim, self.ndim)
+    nonempty(self, axis, "amax")
+    return np.maximum.reduce(self, axis, keepdims=keepdim)
+
+
+@op("AminBackward0", self=EVENLY)
+def amin_dims(self, dim=(), keepdim=False):
+    axis = wrap_dims(dim, self.ndim)
+    nonempty(self, axis, "amin")
+    return np.minimum.reduce(self, axis, keepdims=keepdim)
+
+
+def amax(self, dim=(), keepdim=False, *, out=None):
+    result = amax_dims(self, as_dims(dim), keepdim)
+    return result if out is None else into(out, result, "amax")
+
+
+def amin(self, dim=(), keepdim=False, *, out=None):
+    result = amin_dims(self, as_dims(dim), keepdim)
+    return result if out is None else into(out, result, "amin")
+
+
+@op("AminmaxBackward0", outputs="min, max", self="aminmax_backward(grads, self, dim, keepdim, min, max)")
+def aminmax_dim(self, dim=None, keepdim=False):
+    if dim is None:
+        if not self.size:
+            raise RuntimeError("aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.")
+        low, high = np.minimum.reduce(self, None), np.maximum.reduce(self, None)
+        return (low.reshape((1,) * self.ndim), high.reshape((1,) * self.ndim)) if keepdim else (low, high)
+    axis = wrap_dims(dim, self.ndim)
+    nonempty(self, axis, "aminmax")
+    return np.minimum.reduce(self, axis, keepdims=keepdim), np.maximum.reduce(self, axis, keepdims=keepdim)
+
+
+def aminmax(self, *, dim=None, keepdim=False, out=None):
+    result = AMINMAX(aminmax_dim(self, dim, keepdim))
+    return result if out is None else into(out, result, "aminmax")
+
+
+def question(name, reduce):
+    """`all` and `any`: booleans, of bytes bytes."""
+
+    def function(self, dim=None, keepdim=False, *, out=None):
+        axis = wrap_dims(as_dims(dim), self.array.ndim)
+        array = reduce(self.array.astype(bool, copy=False), axis, keepdims=keepdim)
+        result = tensor_of(array.astype(np.uint8) if self.array.dtype == np.uint8 else array)
+        return result if out is None else into(out, result, name)
+
+    function.__name__ = function.__qualname__ = name
+    return function
+
+
+all, any = question("all", np.logical_and.reduce), question("any", np.logical_or.reduce)
+
+
+def count_nonzero(self, dim=None):
+    return tensor_of(np.add.reduce(self.array.astype(bool), wrap_dims(as_dims(dim), self.array.ndim), np.int64))
+
+
+@op("LogsumexpBackward0", self="logsumexp_backward(grad, self, result, dim, keepdim)")
+def logsumexp_dims(self, dim, keepdim=False):
+    axis = wrap_dims(dim, self.ndim)
+    if not self.size:
+        return np.log(np.add.reduce(np.exp(self), axis, keepdims=keepdim))
+    high = np.maximum.reduce(self.real, axis, keepdims=True)
+    high = np.where(np.isinf(high), high.dtype.type(0), high)
+    result = np.log(np.add.reduce(np.exp(self - high), axis, keepdims=True)) + high
+    return result if keepdim else result.squeeze(axis)
+
+
+def logsumexp(self, dim, keepdim=False, *, out=None):
+    self = self if self.array.dtype.kind in "fc" else tensor_of(self.array.astype(np.float32))
+    result = logsumexp_dims(self, as_dims(dim), keepdim)
+    return result if out is None else into(out, result, "logsumexp")
+
+
+publish(
+    globals(),
+    both="sum nansum mean nanmean prod max min argmax argmin amax amin aminmax all any count_nonzero logsumexp",
+)

@@ -1,0 +1,275 @@
+"""Functions of one tensor, element by element: declarations, 2-5 lines each."""
+
+import numpy as np
+
+from gradrepl.engine.declare import op
+from gradrepl.engine.ops.pointwise import in_place, pow, pow_
+from gradrepl.engine.out import into
+from gradrepl.engine.promotion import SCALARS, narrowed
+from gradrepl.engine.public import publish
+from gradrepl.engine.returns import RETURN_TYPES
+
+
+@op("AbsBackward0", self="grad * self.sgn()")
+def abs(self):
+    return np.abs(self) if self.dtype.kind != "b" else unsupported("abs_cpu", self)
+
+
+def unsupported(name, array):
+    raise NotImplementedError(f"\"{name}\" not implemented for '{SCALARS[array.dtype.name]}'")
+
+
+@op("ExpBackward0", self="grad * conj(result)")
+def exp(self):
+    return np.exp(narrowed(self))
+
+
+@op("Exp2Backward0", self="grad * conj(result) * 0.6931471805599453")
+def exp2(self):
+    return np.exp2(narrowed(self))
+
+
+@op("Expm1Backward0", self="grad * (conj(result) + 1)")
+def expm1(self):
+    return np.expm1(narrowed(self))
+
+
+@op("LogBackward0", self="grad / conj(self)")
+def log(self):
+    return np.log(narrowed(self))
+
+
+@op("Log2Backward0", self="grad / (conj(self) * 0.6931471805599453)")
+def log2(self):
+    return np.log2(narrowed(self))
+
+
+@op("Log10Backward0", self="grad / (conj(self) * 2.3025850929940456)")
+def log10(self):
+    return np.log10(narrowed(self))
+
+
+@op("Log1PBackward0", self="grad / conj(self + 1)")
+def log1p(self):
+    return np.log1p(narrowed(self))
+
+
+@op("SqrtBackward0", self="grad / (2 * conj(result))")
+def sqrt(self):
+    return np.sqrt(narrowed(self))
+
+
+@op("RsqrtBackward0", self="-0.5 * grad * conj(result.pow(3))")
+def rsqrt(self):
+    return np.reciprocal(np.sqrt(narrowed(self)))
+
+
+@op("ReciprocalBackward0", self="-grad * conj(result * result)")
+def reciprocal(self):
+    return np.reciprocal(narrowed(self))
+
+
+@op("SinBackward0", self="grad * conj(self.cos())")
+def sin(self):
+    return np.sin(narrowed(self))
+
+
+@op("CosBackward0", self="grad * -conj(self.sin())")
+def cos(self):
+    return np.cos(narrowed(self))
+
+
+@op("TanBackward0", self="grad * conj(1 + result.pow(2))")
+def tan(self):
+    return np.tan(narrowed(self))
+
+
+@op("AsinBackward0", self="grad * conj((-self * self + 1).rsqrt())")
+def asin(self):
+    return np.arcsin(narrowed(self))
+
+
+@op("AcosBackward0", self="grad * -conj((-self * self + 1).rsqrt())")
+def acos(self):
+    return np.arccos(narrowed(self))
+
+
+@op("AtanBackward0", self="grad / conj(self * self + 1)")
+def atan(self):
+    return np.arctan(narrowed(self))
+
+
+@op("SinhBackward0", self="grad * conj(self.cosh())")
+def sinh(self):
+    return np.sinh(narrowed(self))
+
+
+@op("CoshBackward0", self="grad * conj(self.sinh())")
+def cosh(self):
+    return np.cosh(narrowed(self))
+
+
+@op("TanhBackward0", self="tanh_backward(grad, result)")
+def tanh(self):
+    return np.tanh(narrowed(self))
+
+
+@op("TanhBackwardBackward0", grad_output="tanh_backward(grad, output)", output="grad * (-2 * output * grad_output)")
+def tanh_backward(grad_output, output):
+    return np.multiply(grad_output, np.conj(np.subtract(1, np.multiply(output, output))))
+
+
+@op("AsinhBackward0", self="grad * conj((self.pow(2) + 1).rsqrt())")
+def asinh(self):
+    return np.arcsinh(narrowed(self))
+
+
+@op("AcoshBackward0", self="acosh_backward(grad, self)")
+def acosh(self):
+    return np.arccosh(narrowed(self))
+
+
+@op("AtanhBackward0", self="grad * 1 / conj(1 - self.pow(2))")
+def atanh(self):
+    return np.arctanh(narrowed(self))
+
+
+@op("SigmoidBackward0", self="sigmoid_backward(grad, result)")
+def sigmoid(self):
+    return np.reciprocal(np.add(np.exp(np.negative(narrowed(self))), 1))
+
+
+@op("SigmoidBackwardBackward0", grad_output="sigmoid_backward(grad, conj(output))", output="conj(grad) * grad_output * (-2 * output + 1)")
+def sigmoid_backward(grad_output, output):
+    return np.multiply(grad_output, np.conj(np.multiply(np.subtract(1, output), output)))
+
+
+@op("SignBackward0", self="zeros_like(grad)")
+def sign(self):
+    return np.sign(self) if self.dtype.kind != "b" else self.copy()
+
+
+@op("SgnBackward0", self="sgn_backward(self, grad, result)")
+def sgn(self):
+    if self.dtype.kind == "b":
+        return self.copy()
+    return np.sign(self)
+
+
+@op("FloorBackward0", self="zeros_like(grad)")
+def floor(self):
+    return np.floor(real_only(self, "floor"))
+
+
+@op("CeilBackward0", self="zeros_like(grad)")
+def ceil(self):
+    return np.ceil(real_only(self, "ceil"))
+
+
+@op("TruncBackward0", self="zeros_like(grad)")
+def trunc(self):
+    return np.trunc(real_only(self, "trunc"))
+
+
+@op("RoundBackward0", self="zeros_like(grad)")
+def round_whole(self):
+    return np.rint(real_only(self, "round")) if self.dtype.kind == "f" else self.copy()
+
+
+@op("RoundBackward1", self="zeros_like(grad)")
+def round_decimals(self, decimals):
+    scale = self.dtype.type(10.0 ** np.abs(decimals))
+    return np.rint(self * scale) / scale if decimals >= 0 else np.rint(self / scale) * scale
+
+
+def real_only(array, name):
+    if array.dtype.kind == "c":
+        raise RuntimeError(f"{name} is not supported for complex inputs")
+    return array
+
+
+@op("FracBackward0", self="grad")
+def frac(self):
+    return self - np.trunc(self) if self.dtype.kind == "f" else unsupported("frac_cpu", self)
+
+
+@op("Deg2RadBackward0", self="grad * 0.017453292519943295")
+def deg2rad(self):
+    return np.multiply(narrowed(self), 0.017453292519943295)
+
+
+@op("Rad2DegBackward0", self="grad * 57.29577951308232")
+def rad2deg(self):
+    return np.multiply(narrowed(self), 57.29577951308232)
+
+
+@op("NanToNumBackward0", self="grad * isfinite(self)")
+def nan_to_num(self, nan=None, posinf=None, neginf=None):
+    if self.dtype.kind not in "fc":
+        return self.copy()
+    return np.nan_to_num(self, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf)
+
+
+@op("LogitBackward0", self="logit_backward(grad, self, eps)")
+def logit(self, eps=None):
+    self = narrowed(self)
+    if eps is not None:
+        self = np.clip(self, eps, 1 - eps)
+    return np.log(self / (1 - self))
+
+
+@op("SincBackward0", self="sinc_backward(grad, self)")
+def sinc(self):
+    turned = np.multiply(narrowed(self), np.pi)
+    with np.errstate(all="ignore"):
+        return np.where(turned == 0, turned.dtype.type(1), np.sin(turned) / turned)
+
+
+@op("FrexpBackward0", self="grad / exp2(exponent)", outputs="mantissa, exponent", differentiable="mantissa")
+def frexp_parts(self):
+    if self.dtype.kind != "f":
+        raise RuntimeError("torch.frexp() only supports floating-point dtypes")
+    return np.frexp(self)
+
+
+def frexp(self, *, out=None):
+    result = FREXP(frexp_parts(self))
+    return result if out is None else into(out, result, "frexp")
+
+
+def round(self, *, decimals=0, out=None):
+    result = round_whole(self) if decimals == 0 else round_decimals(self, decimals)
+    return result if out is None else into(out, result, "round")
+
+
+def round_(self, *, decimals=0):
+    return in_place(round_whole)(self) if decimals == 0 else in_place(round_decimals)(self, decimals)
+
+
+def square(self, *, out=None):
+    result = pow(self, 2)
+    return result if out is None else into(out, result, "square")
+
+
+def square_(self):
+    return pow_(self, 2)
+
+
+def positive(self):
+    if self.array.dtype.kind == "b":
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+    return self
+
+
+FREXP = RETURN_TYPES["frexp"]
+WRITABLE = """abs acos acosh arccos:acos arccosh:acosh arcsin:asin arcsinh:asinh arctan:atan arctanh:atanh asin asinh atan atanh ceil cos cosh
+    deg2rad exp exp2 expm1 fix:trunc floor frac log log10 log1p log2 logit nan_to_num rad2deg reciprocal rsqrt sigmoid sin sinc sinh sqrt
+    tan tanh trunc"""
+publish(
+    globals(),
+    both=f"{WRITABLE} absolute:abs sign sgn round square positive frexp",
+    functions="round_ square_",
+    methods="round_ square_ __abs__:abs __pos__:positive",
+    in_place="absolute:abs sign sgn",
+    in_place_both=WRITABLE,
+)
