@@ -5,11 +5,9 @@ Knows tensors by PyTorch's public node protocol only, and changes nothing of the
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from .collection import collection_paused
 from .errors import GraphError
 from .model import Graph, Look, Node, Output, Root, Saved, Value
 from .names import Names
@@ -42,18 +40,6 @@ class Found(NamedTuple):
 
 
 LEAF = NodeType("leaf", "AccumulateGrad", (), ())
-
-
-@contextmanager
-def collection_paused() -> Iterator[None]:
-    """Put off garbage collection: a third of the time of a large walk goes into looking at what was just made."""
-    running = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if running:
-            gc.enable()
 
 
 def discover(starts: list[Any]) -> Found:

@@ -45,7 +45,6 @@ def save(y: Any, path: str | os.PathLike, *, names: Any = None, **look: Any) -> 
 
 def mimebundle(graph: Graph) -> dict[str, str]:
     """What a notebook shows: the picture, and the tree where there are no pictures."""
-    from .drawing import draw
     from .svg import to_svg
 
-    return {"image/svg+xml": to_svg(draw(graph), graph.look.theme), "text/plain": str(Tree(graph))}
+    return {"image/svg+xml": to_svg(graph, graph.look.theme), "text/plain": str(Tree(graph))}

@@ -7,14 +7,15 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from gradrepl.graphs.fold import Fold, Folded, fold
+from gradrepl.graphs.collection import collection_paused
 from gradrepl.graphs.fold import Edge as Link
 from gradrepl.graphs.model import Graph, Node, Saved, count
 from gradrepl.graphs.order import Item
 
 from . import labels
-from .limits import Alias, LeftOut, alias, leave_out
+from .limits import MOST_CARDS, Alias, LeftOut, alias, leave_out
 
-MOST_CARDS = 800
+MOST_UNFOLDED = 6000  # cards of a picture that was asked for with fold=False: some seconds
 SAVED_CARDS = 60  # ops up to which saved tensors are drawn unasked
 
 
@@ -62,22 +63,22 @@ def items_of(graph: Graph) -> list[Item]:
 
 
 def item_of(node: Node) -> Item:
+    outputs = node.outputs
     if node.kind == "leaf":
-        output = node.outputs[0]
-        return Item(("leaf", output.shape, output.dtype, node.has_grad, output.hooks, node.faults), (), True)
-    rest, numbers, changed = [], [], False
-    for name, value in node.arguments:
-        whole = type(value) is int
-        rest.append((name, None if whole else repr(value)))
-        if whole:
-            numbers.append(value)
-    for output in node.outputs:
-        changed = changed or output.retains_grad or output.hooks > 0
-    marks = tuple((output.retains_grad, output.hooks) for output in node.outputs) if changed else ()
-    types = tuple([output[:3] for output in node.outputs])
-    states = tuple([(each.slots, each.state, each.shape) for each in node.saved])
-    label = node.kind, node.name, types, tuple(rest), marks, states, node.faults, node.scope[-1:]
-    return Item(label, node.inputs, False, tuple(numbers), labels.short(node.name))
+        return Item(("leaf", outputs[0][:3], node.has_grad, outputs[0].hooks, node.faults), (), True)
+    types = tuple([output[:3] for output in outputs])
+    names, values, numbers = told(node.arguments) if node.arguments else ((), (), ())
+    marks = [(output.retains_grad, output.hooks) for output in outputs if output.retains_grad or output.hooks]
+    states = [(each.slots, each.state, each.shape) for each in node.saved]
+    label = node.kind, node.name, types, names, values, tuple(marks), tuple(states), node.faults, node.scope[-1:]
+    return Item(label, node.inputs, False, numbers, labels.short(node.name))
+
+
+def told(arguments: tuple[tuple[str, object], ...]) -> tuple[tuple, tuple, tuple]:
+    """Arguments as (names, values other than whole numbers, whole numbers)."""
+    names = tuple([name for name, _ in arguments])
+    values = tuple([None if type(value) is int else repr(value) for _, value in arguments])
+    return names, values, tuple([value for _, value in arguments if type(value) is int])
 
 
 def root_places(graph: Graph) -> list[int]:
@@ -124,13 +125,19 @@ def fold_id(graph: Graph, card: Fold | LeftOut) -> str:
     return f"{graph.nodes[places[0]].id}-{graph.nodes[places[-1]].id}"
 
 
-def draw(graph: Graph, most: int = MOST_CARDS) -> Drawing:
-    """Return the picture of a graph, of at most `most` cards besides aliases, roots and notes."""
-    base = folded(graph)
-    cards, links = leave_out(base.cards, base.edges, most)
-    items = items_of(graph)
-    cards, links = alias(items, cards, links)
-    return Painter(graph, cards, links).drawing()
+def draw(graph: Graph, most: int = MOST_CARDS, notes: tuple[str, ...] = ()) -> Drawing:
+    """Return the picture of a graph, of at most `most` cards besides aliases, roots and notes; fold=False allows more."""
+    if graph.look.fold is False and most == MOST_CARDS:
+        most = MOST_UNFOLDED
+        if len(graph.nodes) > most:
+            notes = (*notes, f"fold=False draws up to {most} nodes; these are {len(graph.nodes)}, so repeats are folded")
+            return draw(graph.drawn(fold=True), MOST_CARDS, notes)
+    with collection_paused():
+        base = folded(graph)
+        cards, links = leave_out(base.cards, base.edges, most)
+        cards, links = alias(graph.nodes, cards, links)
+    drawing = Painter(graph, cards, links).drawing()
+    return replace(drawing, notes=(*notes, *drawing.notes)) if notes else drawing
 
 
 class Painter:
@@ -320,10 +327,3 @@ def is_number(node: Node, saved: Saved) -> bool:
 
 def shortened(title: str, most: int = 48) -> str:
     return title if len(title) <= most else title[: most - 1].rstrip(", ") + "…"
-
-
-def without(drawing: Drawing, kind: str) -> Drawing:
-    """The drawing without the cards of a kind."""
-    gone = {card.id for card in drawing.cards if card.kind == kind}
-    cards = tuple(card for card in drawing.cards if card.id not in gone)
-    return replace(drawing, cards=cards, arrows=tuple(arrow for arrow in drawing.arrows if arrow.target not in gone))

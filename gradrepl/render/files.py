@@ -17,13 +17,13 @@ from .layout import system_dot
 def svg(graph: Graph) -> bytes:
     from .svg import to_svg
 
-    return to_svg(draw(graph), graph.look.theme).encode()
+    return to_svg(graph, graph.look.theme).encode()
 
 
 def png(graph: Graph) -> bytes:
     from .svg import to_png
 
-    return to_png(draw(graph), graph.look.theme)
+    return to_png(graph, graph.look.theme)
 
 
 def dot(graph: Graph) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import lru_cache
 from typing import Any
 
 from gradrepl.graphs.model import Cut, Graph, Node, Output, Root, Saved, Source, count
@@ -32,6 +33,7 @@ ARGUMENTS = {
 }
 
 
+@lru_cache(maxsize=1000)
 def short(name: str) -> str:
     """Add for AddBackward0, Pow1 for PowBackward1."""
     head, middle, tail = name.rpartition("Backward")

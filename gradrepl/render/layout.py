@@ -7,10 +7,13 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from gradrepl.graphs.errors import GraphError
 
 SECONDS = 10.0
+PATIENCE = 1.0  # seconds after which a terminal is told what goes on
 
 
 class TooSlow(Exception):
@@ -43,11 +46,41 @@ def system_dot(dot: str, format: str, seconds: float = SECONDS) -> bytes:
 
 
 def run(command: list[str], text: str, seconds: float) -> bytes:
+    name = os.path.basename(command[0])
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        try:
+            picture, words = wait(process, text.encode(), seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise TooSlow(f"{name} took longer than {seconds:.0f} s") from None
+        except BaseException:  # Ctrl-C
+            process.kill()
+            raise
+    if process.returncode:
+        lines = words.decode(errors="replace").strip().splitlines()
+        raise GraphError(f"{name} failed: {lines[-1] if lines else f'status {process.returncode}'}")
+    return picture
+
+
+def wait(process: subprocess.Popen, text: bytes, seconds: float) -> tuple[bytes, bytes]:
+    """Wait for the layout; say what goes on if that takes long and somebody is there to read it."""
     try:
-        done = subprocess.run(command, input=text.encode(), capture_output=True, timeout=seconds)
+        return process.communicate(text, timeout=min(seconds, PATIENCE))
     except subprocess.TimeoutExpired:
-        raise TooSlow from None
-    if done.returncode:
-        words = done.stderr.decode(errors="replace").strip().splitlines()
-        raise GraphError(f"{os.path.basename(command[0])} failed: {words[-1] if words else f'status {done.returncode}'}")
-    return done.stdout
+        if seconds <= PATIENCE:
+            raise
+    with progress(f"laying out the picture, at most {seconds:.0f} s … Ctrl-C stops it"):
+        return process.communicate(timeout=seconds - PATIENCE)
+
+
+@contextmanager
+def progress(words: str) -> Iterator[None]:
+    """Show a line on a terminal's standard error as long as the work goes on."""
+    shown = sys.stderr is not None and sys.stderr.isatty()
+    if shown:
+        print(words, end="", file=sys.stderr, flush=True)
+    try:
+        yield
+    finally:
+        if shown:
+            print("\r" + " " * len(words) + "\r", end="", file=sys.stderr, flush=True)

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from gradrepl.graphs.collection import collection_paused
 from gradrepl.graphs.fold import Fold
 from gradrepl.graphs.model import Graph, Node, count
 from gradrepl.graphs.order import dominators
@@ -56,7 +57,9 @@ class Tree:
         self.graph = graph
 
     def lines(self) -> list[Line]:
-        return shortened_to(MOST_LINES, list(Writer(self.graph).lines())) if self.graph.look.fold is True else list(Writer(self.graph).lines())
+        with collection_paused():
+            lines = list(Writer(self.graph).lines())
+        return shortened_to(MOST_LINES, lines) if self.graph.look.fold is True else lines
 
     def __str__(self) -> str:
         text = "\n".join(map(plain, self.lines()))
