@@ -8,7 +8,7 @@ from gradrepl.engine.dtypes import ALIASES, CPU, DTYPES, OF_PYTHON, check_device
 from gradrepl.engine.factories import numpy_dtype
 from gradrepl.engine.names import NAMES
 from gradrepl.engine.public import publish
-from gradrepl.engine.tensor import Tensor
+from gradrepl.engine.tensor import Tensor, tensor_of
 
 CONVERTING = (
     "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider using tensor.detach() first."
@@ -26,7 +26,7 @@ def cast(self, kind, copy=False):
     """The tensor in another NumPy dtype: itself where nothing changes."""
     if kind == self.array.dtype:
         return NAMES["clone"](self) if copy else self
-    return NAMES["to_copy"](self, kind)
+    return NAMES["to_copy"](self if kind.kind in "fc" else tensor_of(self.array), kind)
 
 
 def to(self, *args, **named):
@@ -102,6 +102,8 @@ def item(self):
 
 
 def scalar(self):
+    if self.array.size != 1:
+        raise ValueError("only one element tensors can be converted to Python scalars")
     if self.needs_grad and self.requires_grad:
         warnings.warn(CONVERTING, UserWarning, stacklevel=3)
     return item(self)

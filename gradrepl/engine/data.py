@@ -20,11 +20,16 @@ SLOW = (
 WRONG_ORDER = (
     "given numpy array has byte order different from the native byte order. Conversion between byte orders is currently not supported."
 )
+NOT_WRITABLE = (
+    "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means writing to this tensor will "
+    "result in undefined behavior. You may want to copy the array to protect its data or make it writable before converting it to a "
+    "tensor. This type of warning will be suppressed for the rest of this program."
+)
 NUMBERS = {float, int, bool, complex}
 
 
-def from_array(array):
-    """The array itself, if a tensor can stand on it."""
+def supported(array):
+    """The array, if a tensor can have its dtype and strides."""
     if array.dtype not in OF_ARRAY:
         if array.dtype.newbyteorder("=") in OF_ARRAY:
             raise ValueError(WRONG_ORDER)
@@ -35,10 +40,19 @@ def from_array(array):
     return array
 
 
+def from_array(array):
+    """An array on the same memory, for a tensor to stand on."""
+    supported(array)
+    if not array.flags.writeable:
+        warnings.warn(NOT_WRITABLE, UserWarning, stacklevel=4)
+    # A tensor's storage starts where the user's slice does, not where the array behind it does.
+    return np.asarray(memoryview(array)) if isinstance(array.base, np.ndarray) else array
+
+
 def array_of(data, kind=None):
     """A fresh array with the values of a number, an array, or a nest of sequences of them, in dtype `kind` if given."""
     if isinstance(data, (np.ndarray, np.generic)):
-        return from_array(np.asarray(data)).astype(kind or data.dtype, copy=True)
+        return supported(np.asarray(data)).astype(kind or data.dtype, copy=True)
     if isinstance(data, (str, bytes)):
         raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
     shape = shape_of(data)
@@ -104,8 +118,8 @@ def infer(leaf):
 
 def plain(leaves, kind):
     """Tensors and NumPy's numbers among the leaves as Python's, and the dtype they ask for together."""
-    wanted = [infer(leaf) for leaf in leaves]
     if kind is None:
+        wanted = [infer(leaf) for leaf in leaves]
         kind = wanted[0]
         for other in wanted[1:]:
             kind = promote(kind, other)
@@ -128,7 +142,7 @@ def single(leaf, kind):
         return leaf.array.item()
     if isinstance(leaf, np.generic):
         return leaf.item()
-    if is_sequence(leaf):
+    if type(leaf) not in NUMBERS:
         name = type(leaf).__name__
         raise TypeError(f"'{name}' object cannot be interpreted as an integer" if kind.kind in "iu" else f"must be real number, not {name}")
     return leaf

@@ -285,8 +285,10 @@ class finfo:
             return made(cls, **BFLOAT16)
         found = np.finfo(kind.array)
         tiny = float(found.smallest_normal)
-        fields = {name: float(getattr(found, name)) for name in ("eps", "max", "min", "resolution")}
-        return made(cls, bits=int(found.bits), tiny=tiny, smallest_normal=tiny, dtype=kind.name, **fields)
+        fields = {name: float(getattr(found, name)) for name in ("eps", "max", "min")}
+        return made(
+            cls, bits=int(found.bits), resolution=10.0**-found.precision, tiny=tiny, smallest_normal=tiny, dtype=kind.name, **fields
+        )
 
     def __repr__(self):
         shown = "resolution min max eps smallest_normal tiny".split()

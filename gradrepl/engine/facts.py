@@ -49,12 +49,18 @@ def size(self, dim=None):
 
 
 def stride(self, dim=None):
-    strides = tuple([s // self.array.itemsize for s in strides_of(self.array)])
+    array = self.array
+    strides = tuple([s // array.itemsize for s in array.strides]) if array.size else dense_strides(array.shape)
     return strides if dim is None else strides[wrapped(dim, self.array.ndim)]
 
 
-def strides_of(array):
-    return array.strides
+def dense_strides(shape):
+    """The strides of an empty tensor, for which NumPy has zeros."""
+    strides, step = [], 1
+    for n in reversed(shape):
+        strides.append(step)
+        step *= max(n, 1)
+    return tuple(reversed(strides))
 
 
 def wrapped(dim, ndim):
@@ -75,7 +81,9 @@ def is_contiguous(self, memory_format=FORMATS["contiguous_format"]):
 
 
 def contiguous(self, memory_format=FORMATS["contiguous_format"]):
-    return self if is_contiguous(self, memory_format) else NAMES["clone"](self)
+    if is_contiguous(self, memory_format):
+        return self
+    return NAMES["clone"](self) if memory_format is FORMATS["contiguous_format"] else NAMES["clone_in_format"](self, memory_format)
 
 
 def storage_offset(self):
