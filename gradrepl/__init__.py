@@ -11,6 +11,7 @@ _HOMES = {
     "Graph": "gradrepl.graphs",
     "tree": "gradrepl.render",
     "save": "gradrepl.render",
+    "listing": "gradrepl.render",
     "mimebundle": "gradrepl.render",
     "explain": "gradrepl.insight",
     "step": "gradrepl.insight",

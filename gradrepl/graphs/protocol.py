@@ -59,8 +59,13 @@ def _read_type(node: Any, cls: type) -> NodeType:
     short = name if "<" in name else name.rpartition("::")[2]
     custom = any(base.__name__ == "BackwardCFunction" for base in cls.__mro__)
     kind = "leaf" if hasattr(node, "variable") else "custom" if custom else "inplace" if short == "CopySlices" else "op"
-    slots = (("saved_tensors", "_raw_saved_tensors"),) if custom else tuple((name, "_raw" + name) for name in sorted(raw))
+    slots = (("saved_tensors", "_raw_saved_tensors"),) if custom else tuple((name, "_raw" + name) for name in sorted(raw, key=slot_order))
     return NodeType(kind, short, () if custom else plain, slots)
+
+
+def slot_order(name: str) -> tuple[bool, str]:
+    """What stands first in a list of arguments, then the rest by name."""
+    return name not in ("_saved_self", "_saved_input"), name
 
 
 def has_fresh_grad_fn(tensor: Any) -> bool:

@@ -13,7 +13,7 @@ from gradrepl.graphs.model import Graph
 
 from .tree import Tree
 
-__all__ = ["GraphError", "Tree", "mimebundle", "save", "tree"]
+__all__ = ["GraphError", "Tree", "listing", "mimebundle", "save", "tree"]
 
 
 def tree(y: Any, *, names: Any = None, **look: Any) -> Tree:
@@ -41,6 +41,22 @@ def save(y: Any, path: str | os.PathLike, *, names: Any = None, **look: Any) -> 
 
     check_place(Path(path).expanduser())
     return save_graph(capture(y, names=names, _frame=sys._getframe(1), **look).graph, path)
+
+
+def listing(y: Any, *, names: Any = None, **look: Any) -> str:
+    """Return the graph under `y` as text, one line per op in the order of execution, to paste into an issue.
+
+    >>> from gradrepl import torch
+    >>> x = torch.ones(3, requires_grad=True)
+    >>> print(listing((x * 2).sum()))
+    n3  (3,) float32  leaf x           grad None
+    n2  (3,) float32  MulBackward0(n3, 2)
+    n1  () float32    SumBackward0(n2)
+                      → n1
+    """
+    from .listing import to_listing
+
+    return to_listing(capture(y, names=names, _frame=sys._getframe(1), **look).graph)
 
 
 def mimebundle(graph: Graph) -> dict[str, str]:

@@ -9,6 +9,7 @@ import graphviz
 from graphviz.quoting import quote
 
 from .drawing import Arrow, Card, Drawing
+from .labels import visible
 from .theme import FONT, LEGEND, STROKES, THEMES, Theme, role_of
 
 SHAPES: dict[str, dict[str, str]] = {
@@ -104,11 +105,6 @@ class Writer:
         role = role_of(kind)
         box = f'<td border="1" color="{STROKES[role]}" bgcolor="{self.theme.fill(role)}" width="12" height="10" fixedsize="true"></td>'
         return box + f"<td>{self.small(words)} </td>"
-
-
-def visible(text: str) -> str:
-    """Control characters as they are written in Python: XML cannot hold them."""
-    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
 
 
 def escaped(text: str, pad: str = "") -> str:

@@ -36,13 +36,25 @@ def pdf(graph: Graph) -> bytes:
     return system_dot(dot(graph).decode(), "pdf")
 
 
+def mmd(graph: Graph) -> bytes:
+    from .mermaid import to_mermaid
+
+    return to_mermaid(draw(graph)).encode()
+
+
+def json(graph: Graph) -> bytes:
+    from .data import to_json
+
+    return to_json(graph).encode()
+
+
 def txt(graph: Graph) -> bytes:
     from .tree import Tree
 
     return f"{Tree(graph)}\n".encode()
 
 
-FORMATS: dict[str, Callable[[Graph], bytes]] = {"svg": svg, "png": png, "pdf": pdf, "dot": dot, "txt": txt}
+FORMATS: dict[str, Callable[[Graph], bytes]] = {"svg": svg, "png": png, "pdf": pdf, "dot": dot, "mmd": mmd, "json": json, "txt": txt}
 
 
 def save_graph(graph: Graph, path: str | os.PathLike) -> Path:

@@ -6,31 +6,17 @@ import os
 from functools import lru_cache
 from typing import Any
 
+from gradrepl.graphs.formulas import input_names
 from gradrepl.graphs.model import Cut, Graph, Node, Output, Root, Saved, Source, count
 
 DEFAULTS: dict[str, Any] = {"alpha": 1, "beta": 1, "keepdim": False}
 BROADCASTS = frozenset("Add Sub Rsub Mul Div Pow1 Where Maximum Minimum Fmax Fmin Atan2 Lerp Addcmul Addcdiv Copysign Hypot Xlogy Fmod1 Remainder1".split())
 FIRST_BROADCASTS = frozenset("Addmm Addbmm Baddbmm Addmv Addr".split())
-ARGUMENTS = {
-    name: tuple(arguments.split())
-    for names, arguments in (
-        ("Add Sub Rsub Mul Div Pow1 Atan2 Maximum Minimum Fmax Fmin Copysign Hypot Dot Where", "self other"),
-        ("Mm", "self mat2"),
-        ("Bmm", "self mat2"),
-        ("Mv", "self vec"),
-        ("Addmm", "self mat1 mat2"),
-        ("Baddbmm Addbmm", "self batch1 batch2"),
-        ("Addmv", "self mat vec"),
-        ("Addcmul Addcdiv", "self tensor1 tensor2"),
-        ("Lerp1", "self end weight"),
-        ("Lerp0", "self end"),
-        ("MseLoss L1Loss SmoothL1Loss HuberLoss BinaryCrossEntropy BinaryCrossEntropyWithLogits", "self target"),
-        ("Convolution", "input weight bias"),
-        ("NativeLayerNorm NativeBatchNorm NativeGroupNorm CudnnBatchNorm", "input weight bias"),
-        ("CopySlices", "base source"),
-    )
-    for name in names.split()
-}
+
+
+def visible(text: str) -> str:
+    """Control characters as they are written in Python: XML cannot hold them."""
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
 
 
 @lru_cache(maxsize=1000)
@@ -112,9 +98,11 @@ def constants_text(node: Node) -> str:
 
 
 def input_name(node: Node, place: int) -> str:
-    """What PyTorch's documentation calls an input: "self", "mat2"; "" where that is not known."""
-    names = ARGUMENTS.get(short(node.name), ())
-    return names[place] if len(node.inputs) <= len(names) else ""
+    """What PyTorch's documentation calls an input: "self", "mat2", "tensors[1]"; "" where that is not known."""
+    names = input_names(node.name) if node.kind != "custom" else ()
+    if len(names) == len(node.inputs):
+        return names[place]
+    return f"{names[0]}[{place}]" if len(names) == 1 else ""
 
 
 def edge_label(node: Node, place: int) -> str:
