@@ -1,8 +1,36 @@
-"""torch.autograd: backward, grad, custom Functions, hooks on what is saved."""
+"""torch.autograd: backward, grad, custom Functions, hooks on what is saved, and what is built on them."""
 
 __name__ = __name__.removeprefix("gradrepl.")
+
+import importlib as _importlib
 
 from gradrepl.engine.backward import backward, grad
 from gradrepl.engine.function import Function
 from gradrepl.engine.modes import enable_grad, inference_mode, no_grad, set_grad_enabled
-from gradrepl.torch.autograd import function, graph
+
+# what is imported when it is first asked for: submodules, and names of submodules
+_SUBMODULES = {"anomaly_mode", "forward_ad", "function", "functional", "grad_mode", "graph", "profiler", "variable"}
+_HOMES = {
+    "NestedIOFunction": "function",
+    "Variable": "variable",
+    "detect_anomaly": "anomaly_mode",
+    "enforce_grad_layout_policy": "grad_mode",
+    "gradcheck": "gradcheck",
+    "gradgradcheck": "gradcheck",
+    "is_multithreading_enabled": "grad_mode",
+    "set_detect_anomaly": "anomaly_mode",
+    "set_multithreading_enabled": "grad_mode",
+}
+
+
+def __getattr__(name):
+    if name in _SUBMODULES:
+        return _importlib.import_module(f"gradrepl.torch.autograd.{name}")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'torch.autograd' has no attribute {name!r}")
+    value = globals()[name] = getattr(_importlib.import_module(f"gradrepl.torch.autograd.{_HOMES[name]}"), name)
+    return value
+
+
+def __dir__():
+    return sorted({*globals(), *_SUBMODULES, *_HOMES})

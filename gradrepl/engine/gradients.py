@@ -1,0 +1,191 @@
+"""The text of the two functions that run a node backwards, written once per node class from its formulas.
+
+`apply` runs them on tensors, so that it can be recorded; `run` runs their array form, where nobody records: `grad * other` then is one call
+of NumPy. A formula has an array form when everything it calls is an op or has one itself (`arrays`). Imports tensor only.
+"""
+
+import ast
+
+import numpy as np
+
+from gradrepl.engine.names import NAMES
+from gradrepl.engine.tensor import Tensor, tensor_of
+
+APPLY = """\
+def apply(_node, grads, _mask):
+    {saved}_node.unpack()
+    grad = grads[0]
+    return ({gradients})
+"""
+RUN = """\
+def run(_node, grads, _mask, _keep):
+    {read}
+    grad = grads[0]
+    _answers = ({gradients})
+    {release}
+    return _answers
+"""
+READ = """\
+    {saved} = _node.saved
+    _versions = _node.versions
+    if _versions is None:
+        {saved} = map(array_of, _node.unpack())
+    else:
+        {checks}
+"""
+CHECK = """\
+if isinstance({0}, Tensor):
+            if {0}.counter.version != _versions[{1}]: _node.unpack()
+            {0} = {0}.array
+"""
+CHECK_LIST = """\
+if {0} is not None:
+            if [x.counter.version for x in {0}] != _versions[{1}]: _node.unpack()
+            {0} = [x.array for x in {0}]
+"""
+ARRAYS: dict = {}  # a function on tensors -> the same on arrays
+
+
+def arrays(function):
+    """Decorate the array form of a formula or of a method: `@arrays(zeros_like)`."""
+
+    def add(form):
+        ARRAYS[function] = form
+        NAMES[f"{function.__name__}_arrays"] = form
+        return form
+
+    return add
+
+
+def array_of(value):
+    if isinstance(value, list):
+        return [x.array for x in value]
+    return value.array if isinstance(value, Tensor) else value
+
+
+class Untranslatable(Exception):
+    """A formula that has no array form."""
+
+
+class ArrayForm(ast.NodeTransformer):
+    """Turns a formula on tensors into the same on arrays."""
+
+    def __init__(self, local):
+        self.local = local
+
+    def visit_Call(self, node):
+        call = self.generic_visit(node)
+        if isinstance(call.func, ast.Name):
+            name = call.func.id
+            if name not in self.local and name in NAMES:
+                call.func = ast.Name(form_of(NAMES[name]))
+        elif not (isinstance(call.func.value, ast.Name) and call.func.value.id == "np"):
+            method = getattr(Tensor, call.func.attr, None)
+            call.args.insert(0, call.func.value)
+            call.func = ast.Name(form_of(method))
+        return call
+
+    def visit_Attribute(self, node):
+        owner = self.visit(node.value)
+        if node.attr == "array":
+            return owner
+        if isinstance(owner, ast.Name) and owner.id == "np" or node.attr in ("shape", "ndim") or self.is_called(node):
+            return ast.Attribute(owner, node.attr, node.ctx)
+        raise Untranslatable(node.attr)
+
+    def visit_Compare(self, node):
+        return self.generic_visit(node)
+
+    def is_called(self, node):
+        return getattr(node, "called", False)
+
+    def translated(self, text):
+        tree = ast.parse(text, mode="eval")
+        for call in ast.walk(tree):
+            if isinstance(call, ast.Call):
+                call.func.called = True
+        return ast.unparse(ast.fix_missing_locations(self.visit(tree)))
+
+
+def form_of(function):
+    """The name of the array form of something a formula calls."""
+    if function in ARRAYS:
+        return f"{function.__name__}_arrays"
+    declaration = getattr(function, "declaration", None)
+    if declaration is None:
+        raise Untranslatable(function)
+    return f"{declaration.name}_forward"
+
+
+def indented(text, depth):
+    return text.rstrip().replace("\n", "\n" + "    " * depth)
+
+
+class Backwards:
+    """The pieces of the two functions of one declaration."""
+
+    def __init__(self, op):
+        self.op, self.saves = op, op.saves
+        self.saved = "".join(f"{s}, " for s in self.saves)
+
+    @property
+    def apply(self):
+        saved = f"{self.saved}= " if self.saves else ""
+        return APPLY.format(saved=saved, gradients=self.gradients(self.op.texts))
+
+    @property
+    def run(self):
+        """The array form, or None."""
+        try:
+            texts = {inputs: ArrayForm(self.saves).translated(text) for inputs, text in self.op.texts.items()}
+        except Untranslatable:
+            return None
+        return RUN.format(read=self.read, gradients=self.gradients(texts), release=self.release)
+
+    def gradients(self, texts):
+        pieces, edge = [], 0
+        for inputs, text in texts.items():
+            names = inputs.split(", ")
+            if self.op.kinds[names[0]] is list:
+                pieces.append(self.several(text, f"_mask[{edge}:]"))
+            elif len(names) > 1:
+                pieces.append(self.several(text, f"_mask[{edge}:{edge + len(names)}]"))
+            else:
+                pieces.append(f"({text}) if _mask[{edge}] else None")
+            edge += len(names)
+        return "".join(f"{piece}, " for piece in pieces)
+
+    def several(self, text, mask):
+        if "grad_input_mask" in text:
+            text = text.replace("grad_input_mask", f"[bool(wanted) for wanted in {mask}]")
+        return f"*(({text}) if any({mask}) else [None] * len({mask}))"
+
+    @property
+    def read(self):
+        if not self.saves:
+            return "pass"
+        checked = self.op.places()["checked"]
+        checks = "".join(
+            (CHECK_LIST if self.op.kinds.get(self.saves[place]) is list else CHECK).format(self.saves[place], i) + "        "
+            for i, place in enumerate(checked)
+        )
+        return READ.format(saved=self.saved, checks=checks.rstrip() or "pass").strip()
+
+    @property
+    def release(self):
+        checked = self.op.places()["checked"]
+        if not checked:
+            return "pass"
+        kept = "".join(f"{s} if {s} is None else RELEASED, " if i in checked else f"{s}, " for i, s in enumerate(self.saves))
+        return f"if not _keep: _node.versions, _node.saved = None, ({kept})"
+
+
+def run_wrapped(node, grads, mask, keep):
+    """What `run` is where formulas have no array form: tensors outside the graph, and the formulas on tensors."""
+    answers = node.apply([None if g is None else tensor_of(g) for g in grads], mask)
+    if not keep:
+        node.release()
+    return [None if answer is None else answer.array for answer in answers]
+
+
+NAMES.update(array_of=array_of, np=np)

@@ -1,0 +1,51 @@
+"""Names of things as PyTorch's messages spell them. Imports nothing of the engine."""
+
+import re
+
+# NumPy's dtype name -> the legacy tensor type that messages speak of
+TYPE_NAMES = dict(
+    float16="HalfTensor",
+    bfloat16="BFloat16Tensor",
+    float32="FloatTensor",
+    float64="DoubleTensor",
+    complex64="ComplexFloatTensor",
+    complex128="ComplexDoubleTensor",
+    int8="CharTensor",
+    int16="ShortTensor",
+    int32="IntTensor",
+    int64="LongTensor",
+    uint8="ByteTensor",
+    uint16="UInt16Tensor",
+    uint32="UInt32Tensor",
+    uint64="UInt64Tensor",
+    bool="BoolTensor",
+)
+
+
+def type_name(tensor):
+    return f"torch.{TYPE_NAMES[tensor.array.dtype.name]}"
+
+
+def short_name(node):
+    """How messages call a node: Exp for ExpBackward0, Fill2 for FillBackward2."""
+    return re.sub(r"Backward(\d*)$", lambda match: match[1].lstrip("0"), node.name())
+
+
+# NumPy's dtype name -> the scalar type that messages speak of
+SCALAR_NAMES = dict(
+    float16="Half",
+    bfloat16="BFloat16",
+    float32="Float",
+    float64="Double",
+    complex64="ComplexFloat",
+    complex128="ComplexDouble",
+    int8="Char",
+    int16="Short",
+    int32="Int",
+    int64="Long",
+    uint8="Byte",
+    uint16="UInt16",
+    uint32="UInt32",
+    uint64="UInt64",
+    bool="Bool",
+)
