@@ -9,7 +9,7 @@ import functools
 import weakref
 from typing import Any
 
-from gradrepl.engine.names import NAMES
+from gradrepl.engine.names import NAMES, listen
 from gradrepl.engine.tensor import Tensor, tensor_of
 from gradrepl.insight.history import HISTORY, MOST_STEPS, SMALL, Arrival, Pass, Seen, Step, Write, tick
 from gradrepl.insight.places import here
@@ -24,7 +24,9 @@ def start() -> None:
     """Watch from here on; does nothing if it already does."""
     if NAMES["trace"] is not None:
         return
-    NAMES.update(watch=recorded, trace=traced, wrote=wrote, unrecorded=noticing_unrecorded(NAMES["unrecorded"]))
+    listen("watch", recorded)
+    listen("wrote", wrote)
+    NAMES.update(trace=traced, unrecorded=noticing_unrecorded(NAMES["unrecorded"]))
     for name in METHODS:
         if (method := Tensor.__dict__.get(name)) is not None:
             setattr(Tensor, name, noticing(name, method))
@@ -112,12 +114,12 @@ def traced(arrive: Any, step: Any) -> tuple[Any, Any]:
         run = HISTORY.begin(here(3), "backward" if targets is None else "grad")
         return run
 
-    def at_node(node: Any, grads: Any, keep: Any, uses: Any, targets: Any, captured: Any) -> Any:
-        into = run or begin(targets)
+    def at_node(node: Any, grads: Any, state: Any) -> Any:
+        into = run or begin(state.targets)
         incoming, saved = list(grads), node.saved or ()
         NAMES["backward_runs"] += 1
         try:
-            answers = step(node, grads, keep, uses, targets, captured)
+            answers = step(node, grads, state)
         except BaseException:
             into.failed = node.sequence_nr
             raise
@@ -128,12 +130,12 @@ def traced(arrive: Any, step: Any) -> tuple[Any, Any]:
             into.steps.append(step_of(into, node, incoming, grads, saved, answers))
         return answers
 
-    def at_leaf(leaf: Any, grads: Any, keep: Any, uses: Any, targets: Any, captured: Any) -> Any:
-        into = run or begin(targets)
+    def at_leaf(leaf: Any, grads: Any, state: Any) -> Any:
+        into = run or begin(state.targets)
         old = leaf.extras and leaf.extras.grad
         before = None if old is None else small_copy(old.array)
-        answers = arrive(leaf, grads, keep, uses, targets, captured)
-        new = leaf.extras and leaf.extras.grad if targets is None else None
+        answers = arrive(leaf, grads, state)
+        new = leaf.extras and leaf.extras.grad if state.targets is None else None
         after = None if new is None else small_copy(new.array)
         incoming = into.kept(grads[0].array) if grads[0] is not None else None
         into.arrivals.append(Arrival(id(leaf), weakref.ref(leaf), incoming, before, after, leaf.array.shape))
