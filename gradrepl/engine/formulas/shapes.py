@@ -1,0 +1,31 @@
+"""Derivatives of views and reshapes. Everything here runs on tensors, so that it can be differentiated."""
+
+from gradrepl.engine.declare import formula
+from gradrepl.engine.dims import wrap_dim
+from gradrepl.engine.ops.shapes import permute_dims, unsqueeze
+
+
+@formula
+def permute_backward(grad, dims):
+    """The inverse permutation."""
+    order = [dim % len(dims) for dim in dims]
+    return permute_dims(grad, tuple([order.index(i) for i in range(len(order))]))
+
+
+@formula
+def unsqueeze_to(grad, sizes):
+    """Put back every dim of one element."""
+    return unsqueeze_dims_to(grad, range(len(sizes)), sizes)
+
+
+@formula
+def unsqueeze_dim_to(grad, dim, sizes):
+    dim = wrap_dim(dim, len(sizes))
+    return unsqueeze(grad, dim) if sizes and sizes[dim] == 1 else grad
+
+
+@formula
+def unsqueeze_dims_to(grad, dims, sizes):
+    for dim in sorted(wrap_dim(dim, len(sizes)) for dim in dims) if sizes else ():
+        grad = unsqueeze(grad, dim) if sizes[dim] == 1 else grad
+    return grad

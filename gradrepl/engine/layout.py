@@ -1,0 +1,63 @@
+"""How arrays lie in memory: PyTorch's strides for copies, and arrays seen through other strides. Imports views."""
+
+import numpy as np
+
+from gradrepl.engine.views import storage
+
+CHANNELS_LAST = {"channels_last": (0, 2, 3, 1), "channels_last_3d": (0, 2, 3, 4, 1)}
+
+
+def strided_as(array, shape, strides):
+    """The elements of `array`'s memory from its first one, through other strides (in bytes)."""
+    if array.flags.c_contiguous:
+        return np.ndarray(shape, array.dtype, array, 0, strides)
+    flat = storage(array)
+    start = array.__array_interface__["data"][0] - flat.__array_interface__["data"][0]
+    return np.ndarray(shape, array.dtype, flat, start, strides)
+
+
+def should_swap(array, first, second):
+    """PyTorch's order of two dims: by stride, then by size; a stride of zero is not comparable."""
+    one, other = array.strides[first], array.strides[second]
+    if one == 0 or other == 0:
+        return 0
+    return (one > other) - (one < other) or int(array.shape[first] > array.shape[second])
+
+
+def dense_order(array):
+    """The dims from the innermost to the outermost, as a dense copy keeps them."""
+    order = list(range(array.ndim))[::-1]
+    for i in range(1, array.ndim):
+        at = i
+        for before in range(i - 1, -1, -1):
+            verdict = should_swap(array, order[before], order[at])
+            if verdict > 0:
+                order[before], order[at], at = order[at], order[before], before
+            elif verdict < 0:
+                break
+    return order
+
+
+def in_order(array, outer_to_inner):
+    """A copy whose memory runs through the dims in this order."""
+    return np.ascontiguousarray(array.transpose(outer_to_inner)).transpose(np.argsort(outer_to_inner))
+
+
+def copied(array, memory_format=None):
+    """A copy laid out as a memory format asks; without one, as dense as possible in the order of the original."""
+    name = format_name(memory_format)
+    if name == "contiguous_format" or array.flags.c_contiguous and name == "preserve_format":
+        return array.copy()
+    if name in CHANNELS_LAST:
+        return in_order(array.copy(), CHANNELS_LAST[name])
+    return array.copy("K") if 0 not in array.strides else in_order(array, dense_order(array)[::-1]).copy("K")
+
+
+def format_name(memory_format):
+    return getattr(memory_format, "name", memory_format or "preserve_format").removeprefix("torch.")
+
+
+def is_laid_out(array, memory_format=None):
+    """Whether an array already lies as a memory format asks."""
+    order = CHANNELS_LAST.get(format_name(memory_format))
+    return (array if order is None else array.transpose(order)).flags.c_contiguous

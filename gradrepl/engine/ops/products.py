@@ -1,0 +1,393 @@
+"""Products of vectors, matrices and batches of them: declarations, and PyTorch's way of building matmul from them."""
+
+import numpy as np
+
+from gradrepl.engine.declare import op
+from gradrepl.engine.dims import broadcast, require
+from gradrepl.engine.ops.pointwise import mul
+from gradrepl.engine.ops.shapes import (
+    expand_array,
+    expand_sizes,
+    permute_dims,
+    reshape_to,
+    squeeze_,
+    squeeze_dim,
+    t,
+    transpose,
+    unsafe_view,
+    unsqueeze,
+)
+from gradrepl.engine.promotion import SCALARS
+from gradrepl.engine.public import publish
+from gradrepl.engine.tensor import Tensor
+
+# C++'s names of the element types, in the messages of kernels
+ELEMENTS = dict(
+    float32="float",
+    float64="double",
+    float16="c10::Half",
+    int64="long int",
+    int32="int",
+    int16="short int",
+    int8="signed char",
+    uint8="unsigned char",
+    bool="bool",
+    complex64="c10::complex<float>",
+    complex128="c10::complex<double>",
+)
+
+
+def scalar(array):
+    return SCALARS[array.dtype.name]
+
+
+def product(x, y):
+    """x @ y in x's dtype; half precision is summed in float32, as PyTorch does."""
+    if x.dtype.kind == "b":
+        raise NotImplementedError("\"addmm_impl_cpu_\" not implemented for 'Bool'")
+    if x.dtype.itemsize == 2 and x.dtype.kind == "f":
+        return np.matmul(x.astype(np.float32), y.astype(np.float32)).astype(x.dtype)
+    return np.matmul(x, y)
+
+
+def mixed(self, update, beta, alpha):
+    """beta * self + alpha * update; a beta of 0 ignores even the NaNs of self."""
+    if self.dtype.kind not in "fc":
+        for name, value in (("beta", beta), ("alpha", alpha)):
+            require(not isinstance(value, float), f"For integral input tensors, argument {name} must not be a floating point number.")
+    scaled = update if alpha == 1 else np.multiply(update, alpha, dtype=update.dtype)
+    if beta == 0:
+        return scaled
+    return np.add(expand_array(self, update.shape) if beta == 1 else np.multiply(self, beta, dtype=self.dtype), scaled, dtype=update.dtype)
+
+
+def check_matrices(mat1, mat2, first="self"):
+    require(mat1.ndim == 2, f"{first} must be a matrix")
+    require(mat2.ndim == 2, "mat2 must be a matrix")
+    if mat1.shape[1] != mat2.shape[0]:
+        raise RuntimeError("mat1 and mat2 shapes cannot be multiplied (%dx%d and %dx%d)" % (*mat1.shape, *mat2.shape))
+    if mat1.dtype is not mat2.dtype:
+        raise RuntimeError(
+            f"expected m1 and m2 to have the same dtype, but got: {ELEMENTS[mat1.dtype.name]} != {ELEMENTS[mat2.dtype.name]}"
+        )
+
+
+def check_batches(batch1, batch2):
+    require(batch1.ndim == 3, "batch1 must be a 3D tensor")
+    require(batch2.ndim == 3, "batch2 must be a 3D tensor")
+    if batch2.shape[:2] != (batch1.shape[0], batch1.shape[2]):
+        raise RuntimeError(
+            f"Expected size for first two dimensions of batch2 tensor to be: [{batch1.shape[0]}, {batch1.shape[2]}] but got: "
+            f"[{batch2.shape[0]}, {batch2.shape[1]}]."
+        )
+    require(batch1.dtype == batch2.dtype, f"expected scalar type {scalar(batch1)} but found {scalar(batch2)}")
+
+
+@op(
+    "MmBackward0",
+    self="mm_mat1_backward(grad, mat2, self.sym_sizes(), self.sym_strides(), 1)",
+    mat2="mm_mat2_backward(grad, self, mat2.sym_sizes(), mat2.sym_strides(), 1)",
+)
+def mm(self, mat2):
+    if not (self.ndim == 2 == mat2.ndim and self.shape[1] == mat2.shape[0] and self.dtype is mat2.dtype):
+        check_matrices(self, mat2)
+    return product(self, mat2)
+
+
+@op(
+    "AddmmBackward0",
+    self="maybe_multiply(grad, beta)",
+    mat1="mm_mat1_backward(grad, mat2, mat1.sym_sizes(), mat1.sym_strides(), alpha)",
+    mat2="mm_mat2_backward(grad, mat1, mat2.sym_sizes(), mat2.sym_strides(), alpha)",
+)
+def addmm_op(self, mat1, mat2, beta=1, alpha=1):
+    check_matrices(mat1, mat2, "mat1")
+    require(self.dtype == mat2.dtype, f"self and mat2 must have the same dtype, but got {scalar(self)} and {scalar(mat2)}")
+    return mixed(self, product(mat1, mat2), beta, alpha)
+
+
+@op("BmmBackward0", self="grad.bmm(conj(mat2.transpose(1, 2)))", mat2="conj(self.transpose(1, 2)).bmm(grad)")
+def bmm(self, mat2):
+    check_batches(self, mat2)
+    return product(self, mat2)
+
+
+BATCH2 = "maybe_multiply(conj(batch1.transpose(1, 2)).bmm({}), alpha)"
+
+
+@op(
+    "BaddbmmBackward0",
+    self="maybe_multiply(grad, beta)",
+    batch1="maybe_multiply(grad.bmm(conj(batch2.transpose(1, 2))), alpha)",
+    batch2=BATCH2.format("grad"),
+)
+def baddbmm_op(self, batch1, batch2, beta=1, alpha=1):
+    check_batches(batch1, batch2)
+    require(
+        self.dtype == batch1.dtype,
+        f"Input dtypes must be the same, got: input: {scalar(self)}, batch1: {scalar(batch1)}, batch2: {scalar(batch2)}",
+    )
+    return mixed(self, product(batch1, batch2), beta, alpha)
+
+
+@op(
+    "AddbmmBackward0",
+    self="maybe_multiply(grad, beta)",
+    batch1="maybe_multiply(spread_batch(grad, batch1, batch2).bmm(conj(batch2.transpose(1, 2))), alpha)",
+    batch2=BATCH2.format("spread_batch(grad, batch1, batch2)"),
+)
+def addbmm_op(self, batch1, batch2, beta=1, alpha=1):
+    check_batches(batch1, batch2)
+    return mixed(self, product(batch1, batch2).sum(0, dtype=batch1.dtype), beta, alpha)
+
+
+@op("MvBackward0", self="grad.ger(conj(vec))", vec="conj(self).t().mv(grad)")
+def mv(self, vec):
+    check_vector(self, vec, vec, vec.ndim)
+    return product(self, vec)
+
+
+def check_vector(mat, vec, input, input_ndim):
+    if mat.ndim != 2 or vec.ndim != 1 or input.ndim > 1:
+        raise RuntimeError(f"vector + matrix @ vector expected, got {input_ndim}, {mat.ndim}, {vec.ndim}")
+    if mat.shape[1] != vec.shape[0]:
+        raise RuntimeError(f"size mismatch, got input ({mat.shape[0]}), mat ({mat.shape[0]}x{mat.shape[1]}), vec ({vec.shape[0]})")
+    if mat.dtype != vec.dtype or input.dtype != vec.dtype:
+        raise RuntimeError(f"addmv input tensors must have the same dtype, but got {scalar(input)}, {scalar(mat)}, and {scalar(vec)}")
+
+
+@op(
+    "AddmvBackward0",
+    self="maybe_multiply(grad, beta)",
+    mat="maybe_multiply(grad.ger(conj(vec)), alpha)",
+    vec="maybe_multiply(conj(mat.t()).mv(grad), alpha)",
+)
+def addmv_op(self, mat, vec, beta=1, alpha=1):
+    check_vector(mat, vec, self, self.ndim)
+    if self.ndim and self.shape[0] not in (1, mat.shape[0]):
+        raise RuntimeError(f"size mismatch, got input ({self.shape[0]}), mat ({mat.shape[0]}x{mat.shape[1]}), vec ({vec.shape[0]})")
+    return mixed(self, product(mat, vec), beta, alpha)
+
+
+def check_dot(self, other):
+    if self.ndim != 1 or other.ndim != 1:
+        raise RuntimeError(f"1D tensors expected, but got {self.ndim}D and {other.ndim}D tensors")
+    require(self.dtype == other.dtype, f"dot : expected both vectors to have same dtype, but found {scalar(self)} and {scalar(other)}")
+    if self.shape != other.shape:
+        raise RuntimeError(
+            f"inconsistent tensor size, expected tensor [{self.size}] and src [{other.size}] to have the same number of elements, "
+            f"but got {self.size} and {other.size} elements respectively"
+        )
+    if self.dtype.kind == "b":
+        raise NotImplementedError("\"dot\" not implemented for 'Bool'")
+
+
+@op("DotBackward0", self="grad * conj(tensor)", tensor="grad * conj(self)")
+def dot(self, tensor):
+    check_dot(self, tensor)
+    return product(self, tensor)
+
+
+@op("VdotBackward0", self="conj(grad) * other", other="grad * self")
+def vdot_complex(self, other):
+    check_dot(self, other)
+    return np.vdot(self, other)
+
+
+@op(
+    "AddrBackward0",
+    self="maybe_multiply(grad, beta)",
+    vec1="maybe_multiply(grad.mv(conj(vec2)), alpha)",
+    vec2="maybe_multiply(grad.t().mv(conj(vec1)), alpha)",
+)
+def addr_op(self, vec1, vec2, beta=1, alpha=1):
+    require(vec1.ndim == 1, f"addr: Expected 1-D argument vec1, but got {vec1.ndim}-D")
+    require(vec2.ndim == 1, f"addr: Expected 1-D argument vec2, but got {vec2.ndim}-D")
+    return mixed(expand_array(self, (vec1.size, vec2.size)), np.multiply.outer(vec1, vec2), beta, alpha)
+
+
+def widened(self, size):
+    return self if self.array.shape == size else expand_sizes(self, size)
+
+
+def addmm(self, mat1, mat2, *, beta=1, alpha=1):
+    if mat1.array.ndim == 2 == mat2.array.ndim and mat1.array.shape[1] == mat2.array.shape[0]:
+        self = widened(self, (mat1.array.shape[0], mat2.array.shape[1]))
+    return addmm_op(self, mat1, mat2, beta, alpha)
+
+
+def baddbmm(self, batch1, batch2, *, beta=1, alpha=1):
+    if batch1.array.ndim == 3 == batch2.array.ndim and batch1.array.shape[2] == batch2.array.shape[1]:
+        self = widened(self, (*batch1.array.shape[:2], batch2.array.shape[2]))
+    return baddbmm_op(self, batch1, batch2, beta, alpha)
+
+
+def addbmm(self, batch1, batch2, *, beta=1, alpha=1):
+    if batch1.array.ndim == 3 == batch2.array.ndim and batch1.array.shape[2] == batch2.array.shape[1]:
+        self = widened(self, (batch1.array.shape[1], batch2.array.shape[2]))
+    return addbmm_op(self, batch1, batch2, beta, alpha)
+
+
+def addmv(self, mat, vec, *, beta=1, alpha=1):
+    if self.array.ndim == 0 or (self.array.ndim == 1 and self.array.shape[0] == 1 and mat.array.ndim == 2):
+        self = widened(self, (mat.array.shape[0],))
+    return addmv_op(self, mat, vec, beta, alpha)
+
+
+def addr(self, vec1, vec2, *, beta=1, alpha=1):
+    if vec1.array.ndim == 1 == vec2.array.ndim:
+        self = widened(self, (vec1.array.size, vec2.array.size))
+    return addr_op(self, vec1, vec2, beta, alpha)
+
+
+def written_by(operation):
+    """The in-place spelling of an op with `beta` and `alpha`."""
+
+    def write(self, first, second, *, beta=1, alpha=1):
+        return operation.declaration.functions["_"](self, first, second, beta, alpha)
+
+    return write
+
+
+addmm_, baddbmm_, addbmm_, addmv_, addr_ = map(written_by, (addmm_op, baddbmm_op, addbmm_op, addmv_op, addr_op))
+
+
+def vdot(self, other):
+    return vdot_complex(self, other) if self.array.dtype.kind == "c" else dot(self, other)
+
+
+def outer(self, vec2):
+    require(self.array.ndim == 1, f"outer: Expected 1-D argument self, but got {self.array.ndim}-D")
+    require(vec2.array.ndim == 1, f"outer: Expected 1-D argument vec2, but got {vec2.array.ndim}-D")
+    return mul(reshape_to(self, (self.array.size, 1)), vec2)
+
+
+def matmul(self, other):
+    """Choose mm, mv, dot or bmm, with the views around them that PyTorch records."""
+    x, y = self.array, other.array
+    if x.ndim == 2 == y.ndim:
+        return mm(self, other)
+    if not x.ndim or not y.ndim:
+        raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {x.ndim}D and {y.ndim}D")
+    if x.ndim == 1 == y.ndim:
+        return dot(self, other)
+    if x.ndim == 2 and y.ndim == 1:
+        return mv(self, other)
+    if x.ndim == 1 and y.ndim == 2:
+        return squeeze_(mm(unsqueeze(self, 0), other), 0)
+    return folded(self, other) if folds(self, other) else batched(self, other)
+
+
+def folds(self, other):
+    """Whether the batch is folded into the rows: PyTorch's own rule, for node names depend on it."""
+    big, small = (self, other) if self.array.ndim >= other.array.ndim else (other, self)
+    if not (big.array.ndim >= 3 and small.array.ndim <= 2):
+        return False
+    if small.requires_grad:
+        return True
+    if self.array.ndim == 2:
+        return False
+    shape, strides = big.array.shape, big.array.strides
+    return 0 in shape or all(strides[i] == strides[i + 1] * shape[i + 1] for i in range(big.array.ndim - 2))
+
+
+def folded(self, other):
+    """(…, n, m) @ (m, p) as one product of (… n, m) and (m, p)."""
+    swapped = self.array.ndim < other.array.ndim
+    big = mT(other) if swapped else self
+    small = (t(self) if self.array.ndim == 2 else self) if swapped else other
+    shape = big.array.shape
+    rows = reshape_to(big, (int(np.prod(shape[:-1])), shape[-1]))
+    if small.array.ndim == 1:
+        return unsafe_view(mv(rows, small), shape[:-1])
+    result = unsafe_view(mm(rows, small), (*shape[:-1], small.array.shape[1]))
+    return mT(result).contiguous() if swapped else result
+
+
+def batched(self, other):
+    x, y = self.array, other.array
+    n = x.shape[-2] if x.ndim > 1 else 1
+    vector = y.ndim == 1
+    if x.ndim == 3 == y.ndim and x.shape[0] != y.shape[0]:
+        if x.shape[0] == 1 and self.requires_grad:
+            return matmul(squeeze_dim(self, 0), other)
+        if y.shape[0] == 1 and other.requires_grad:
+            return matmul(self, squeeze_dim(other, 0))
+    batch = broadcast(x.shape[:-2], y.shape[:-2])
+    count = int(np.prod(batch))
+    left = reshape_to(expand_sizes(self, (*batch, n, x.shape[-1])), (count, n, x.shape[-1]))
+    if vector:
+        right = unsqueeze(reshape_to(expand_sizes(other, (*batch, y.shape[0])), (count, y.shape[0])), 2)
+        return unsafe_view(squeeze_dim(bmm(left, right), -1), (*batch, n))
+    right = reshape_to(expand_sizes(other, (*batch, *y.shape[-2:])), (count, *y.shape[-2:]))
+    return unsafe_view(bmm(left, right), (*batch, *((n,) if x.ndim > 1 else ()), y.shape[-1]))
+
+
+def mT(tensor):
+    return transpose(tensor, -2, -1)
+
+
+def matmul_operator(self, other):
+    return matmul(self, other) if isinstance(other, Tensor) else NotImplemented
+
+
+def rmatmul_operator(self, other):
+    return matmul(other, self) if isinstance(other, Tensor) else NotImplemented
+
+
+def inner(self, other):
+    if not self.array.ndim or not other.array.ndim:
+        return mul(self, other)
+    if self.array.shape[-1] != other.array.shape[-1]:
+        raise RuntimeError(
+            "inner() the last dimension must match on both input tensors but got shapes "
+            f"{list(self.array.shape)} and {list(other.array.shape)}"
+        )
+    return tensordot(self, other, dims=([-1], [-1]))
+
+
+def dims_of(dims, a, b):
+    """The two lists of dims that tensordot contracts."""
+    if isinstance(dims, Tensor):
+        dims = dims.tolist() if dims.array.ndim else int(dims)
+    if isinstance(dims, (tuple, list)):
+        first, second = dims
+        return [first] if isinstance(first, int) else list(first), [second] if isinstance(second, int) else list(second)
+    require(dims >= 0, f"tensordot expects dims >= 0, but got dims={dims}")
+    if dims > min(a.array.ndim, b.array.ndim):
+        raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
+    return list(range(-dims, 0)), list(range(dims))
+
+
+def tensordot(a, b, dims=2, out=None):
+    first, second = dims_of(dims, a, b)
+    require(len(first) == len(second), "both dimension lists should have same length")
+    require(a.array.dtype == b.array.dtype, "both inputs should have same dtype")
+    contracted = 1
+    for i, j in zip(first, second):
+        n, m = a.array.shape[i], b.array.shape[j]
+        if n == 1 != m:
+            b = b.sum(j, True)
+        elif m == 1 != n:
+            a = a.sum(i, True)
+        elif n != m:
+            raise RuntimeError(f"contracted dimensions need to match, but first has size {n} in dim {i} and second has size {m} in dim {j}")
+        contracted *= a.array.shape[i]
+    return contract(a, b, [i % max(a.array.ndim, 1) for i in first], [j % max(b.array.ndim, 1) for j in second], contracted)
+
+
+def contract(a, b, first, second, contracted):
+    rest_a = [i for i in range(a.array.ndim) if i not in first]
+    rest_b = [i for i in range(b.array.ndim) if i not in second]
+    size_a, size_b = [a.array.shape[i] for i in rest_a], [b.array.shape[i] for i in rest_b]
+    left = reshape_to(permute_dims(a, (*rest_a, *first)), (int(np.prod(size_a)), contracted))
+    right = reshape_to(permute_dims(b, (*second, *rest_b)), (contracted, int(np.prod(size_b))))
+    return reshape_to(mm(left, right), (*size_a, *size_b))
+
+
+publish(
+    globals(),
+    both="mm bmm mv dot vdot outer ger:outer matmul addmm baddbmm addbmm addmv addr inner",
+    functions="tensordot",
+    methods="addmm_ baddbmm_ addbmm_ addmv_ addr_ __matmul__:matmul_operator __rmatmul__:rmatmul_operator",
+)

@@ -1,0 +1,230 @@
+"""Repeating, turning and masking by place: flip, roll, repeat, tril, diag and their like. Declarations, 2-5 lines each."""
+
+import math
+
+import numpy as np
+
+from gradrepl.engine.declare import op
+from gradrepl.engine.dims import distinct_dims, ints, require, sizes_of, wrap_dim
+from gradrepl.engine.ops.pointwise import clone, in_place
+from gradrepl.engine.ops.shapes import (
+    diagonal_of,
+    expand_sizes,
+    flatten,
+    reshape_to,
+    unsafe_view,
+    unsqueeze,
+    view_sizes,
+)
+from gradrepl.engine.promotion import SCALARS
+from gradrepl.engine.public import publish
+from gradrepl.engine.tensor import Tensor, tensor_of
+
+
+@op("FlipBackward0", self="grad.flip(dims)")
+def flip_dims(self, dims):
+    return np.flip(self, distinct_dims(dims, self.ndim) if self.ndim else ()).copy()
+
+
+@op("RollBackward0", self="roll_op(grad, tuple([-s for s in shifts[::-1]]), dims[::-1])")
+def roll_op(self, shifts, dims):
+    if not dims:
+        return np.roll(self, shifts[0])
+    return np.roll(self, shifts, [wrap_dim(d, self.ndim) for d in dims]) if self.size else self.copy()
+
+
+@op("Rot90Backward0", self="rot90_op(grad, -k, dims)")
+def rot90_op(self, k, dims):
+    require(len(dims) == 2, f"expected total rotation dims == 2, but got dims = {len(dims)}")
+    require(self.ndim >= 2, f"expected total dims >= 2, but got total dims = {self.ndim}")
+    first, second = dims
+    different = first != second and abs(first - second) != self.ndim
+    require(different, f"expected rotation dims to be different, but got dim0 = {first} and dim1 = {second}")
+    turned = np.rot90(self, k, [wrap_dim(d, self.ndim) for d in dims])
+    return turned.copy("K") if k % 2 else turned.copy()
+
+
+@op("RepeatBackward0", self="repeat_backward(grad, repeats, self.sym_sizes())")
+def repeat_sizes(self, repeats):
+    if len(repeats) < self.ndim:
+        raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
+    shape = [n * r for n, r in zip((1,) * (len(repeats) - self.ndim) + self.shape, repeats)]
+    bad = next((n for n in shape if n < 0), None)
+    require(bad is None, f"Trying to create tensor with negative dimension {bad}: {shape}")
+    return np.tile(self, repeats) if math.prod(repeats) else np.zeros(shape, self.dtype)
+
+
+def check_triangle(array, name):
+    require(array.ndim >= 2, f"{name}: input tensor must have at least 2 dimensions")
+
+
+@op("TrilBackward0", self="grad.tril(diagonal)")
+def tril(self, diagonal=0):
+    check_triangle(self, "tril")
+    return np.tril(self, diagonal)
+
+
+@op("TriuBackward0", self="grad.triu(diagonal)")
+def triu(self, diagonal=0):
+    check_triangle(self, "triu")
+    return np.triu(self, diagonal)
+
+
+@op("DiagEmbedBackward0", self="grad.diagonal(offset, dim1, dim2)")
+def diag_embed(self, offset=0, dim1=-2, dim2=-1):
+    ndim = self.ndim + 1
+    first, second = wrap_dim(dim1, ndim), wrap_dim(dim2, ndim)
+    require(first != second, f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    width = self.shape[-1] + abs(offset)
+    shape = list(self.shape[:-1])
+    for dim in sorted((first, second)):
+        shape.insert(dim, width)
+    out = np.zeros(shape, self.dtype)
+    diagonal_of(out, offset, first, second)[...] = self
+    return out
+
+
+@op("DiagonalBackward0_copy", self="diagonal_backward(grad, self.sym_sizes(), offset, dim1, dim2)")
+def diagonal_copy(self, offset=0, dim1=0, dim2=1):
+    return diagonal_of(self, offset, dim1, dim2).copy()
+
+
+@op("TraceBackward0", self="trace_backward(grad, self.sym_sizes())")
+def trace(self):
+    require(self.ndim == 2, f"trace: expected a matrix, but got tensor with dim {self.ndim}")
+    return np.trace(self, dtype=np.int64 if self.dtype.kind in "biu" else self.dtype)
+
+
+@op("FillDiagonalBackward0", self="fill_diagonal_backward(grad, wrap)")
+def fill_diagonal(self, fill_value, wrap=False):
+    require(self.ndim >= 2, "dimensions must larger than 1")
+    require(len(set(self.shape)) == 1 or self.ndim == 2, "all dimensions of input must be of equal length")
+    out = self.copy()
+    np.fill_diagonal(out, np.asarray(fill_value).astype(self.dtype), wrap)
+    return out
+
+
+# ---- overloads
+
+
+def flip(self, *dims):
+    return flip_dims(self, sizes_of(dims))
+
+
+def fliplr(self):
+    require(self.array.ndim >= 2, "Input must be >= 2-d.")
+    return flip_dims(self, (1,))
+
+
+def flipud(self):
+    require(self.array.ndim >= 1, "Input must be >= 1-d.")
+    return flip_dims(self, (0,))
+
+
+def roll(self, shifts, dims=()):
+    shifts, dims = ints(shifts), ints(dims)
+    require(shifts, "`shifts` required")
+    if len(shifts) != len(dims) and (dims or len(shifts) != 1):
+        raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
+    return roll_op(self, shifts, dims)
+
+
+def rot90(self, k=1, dims=(0, 1)):
+    return rot90_op(self, k, tuple(dims))
+
+
+def repeat(self, *repeats):
+    return repeat_sizes(self, sizes_of(repeats))
+
+
+def tile(self, *dims):
+    dims = sizes_of(dims)
+    return repeat_sizes(self, (1,) * (self.array.ndim - len(dims)) + dims)
+
+
+def counts_of(repeats):
+    """How often each place is repeated -> the places."""
+    counts = repeats.array
+    require(counts.ndim == 1, "repeat_interleave only accept 1D vector as repeat")
+    if counts.dtype.name not in ("int32", "int64"):
+        raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{SCALARS[counts.dtype.name]}'")
+    require(not (counts < 0).any(), "repeats can not be negative")
+    return tensor_of(np.repeat(np.arange(counts.size, dtype=counts.dtype), counts))
+
+
+def repeat_interleave(self, repeats=None, dim=None, *, output_size=None):
+    if repeats is None:
+        return counts_of(self)
+    if dim is None:
+        self, dim = flatten(self), 0
+    at = wrap_dim(dim, self.array.ndim)
+    if isinstance(repeats, Tensor) and repeats.array.size != 1:
+        return repeat_by(self, repeats, at)
+    n = int(repeats) if isinstance(repeats, Tensor) else repeats
+    require(n >= 0, "Repeats must be non-negative")
+    self = reshape_to(self, (1,)) if not self.array.ndim else self
+    shape = self.array.shape
+    wide = expand_sizes(unsqueeze(self, at + 1), (*shape[: at + 1], n, *shape[at + 1 :]))
+    return view_sizes(clone(wide, "contiguous_format"), (*shape[:at], shape[at] * n, *shape[at + 1 :]))
+
+
+def repeat_by(self, repeats, dim):
+    require(repeats.array.ndim <= 1, "repeats must be 0-dim or 1-dim tensor")
+    if repeats.array.size != self.array.shape[dim]:
+        raise RuntimeError(
+            f"repeats must have the same size as input along dim, but got repeats.size(0) = {repeats.array.size} and "
+            f"input.size({dim}) = {self.array.shape[dim]}"
+        )
+    return self.index_select(dim, counts_of(repeats))
+
+
+def diag(self, diagonal=0):
+    ndim = self.array.ndim
+    require(ndim in (1, 2), f"diag(): Supports 1D or 2D tensors. Got {ndim}D")
+    return diag_embed(self, diagonal) if ndim == 1 else diagonal_copy(self, diagonal)
+
+
+def diagflat(self, offset=0):
+    return diag_embed(view_sizes(self.contiguous(), (self.array.size,)), offset)
+
+
+def kron(self, other):
+    """The Kronecker product, as one multiplication of tensors whose dims alternate."""
+    ndim = max(self.array.ndim, other.array.ndim)
+    a, b = ((1,) * (ndim - x.array.ndim) + x.array.shape for x in (self, other))
+    left = unsafe_view(self, tuple(n for size in a for n in (size, 1)))
+    right = unsafe_view(other, tuple(n for size in b for n in (1, size)))
+    return unsafe_view(left * right, tuple(n * m for n, m in zip(a, b)))
+
+
+def triangle_indices(name, function):
+    def call(row, col, offset=0, *, dtype=None, layout=None, device=None, pin_memory=None):
+        for what, n in (("row", row), ("col", col)):
+            require(n >= 0, f"{what} must be non-negative, got{n}")
+        return tensor_of(np.stack(function(row, offset, col)).astype(dtype.array if dtype else np.int64))
+
+    call.__name__ = name
+    return call
+
+
+tril_indices, triu_indices = triangle_indices("tril_indices", np.tril_indices), triangle_indices("triu_indices", np.triu_indices)
+
+
+def vander(x, N=None, *, increasing=False):
+    require(x.array.ndim == 1, "x must be a one-dimensional tensor.")
+    count = x.array.size if N is None else N
+    powers = np.vander(x.array, count, increasing=increasing)
+    return tensor_of(np.ascontiguousarray(powers))
+
+
+def fill_diagonal_(self, fill_value, wrap=False):
+    return in_place(fill_diagonal)(self, fill_value, wrap)
+
+
+publish(
+    globals(),
+    both="roll rot90 tril triu trace diag_embed diagonal_copy diag diagflat kron flip fliplr flipud tile repeat_interleave",
+    functions="tril_indices triu_indices vander",
+    methods="repeat fill_diagonal_",
+    in_place="tril triu",
+)
