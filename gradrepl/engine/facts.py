@@ -81,9 +81,7 @@ def is_contiguous(self, memory_format=FORMATS["contiguous_format"]):
 
 
 def contiguous(self, memory_format=FORMATS["contiguous_format"]):
-    if is_contiguous(self, memory_format):
-        return self
-    return NAMES["clone"](self) if memory_format is FORMATS["contiguous_format"] else NAMES["clone_in_format"](self, memory_format)
+    return self if is_contiguous(self, memory_format) else NAMES["clone"](self, memory_format)
 
 
 def storage_offset(self):

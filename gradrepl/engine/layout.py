@@ -55,9 +55,3 @@ def copied(array, memory_format=None):
 
 def format_name(memory_format):
     return getattr(memory_format, "name", memory_format or "preserve_format").removeprefix("torch.")
-
-
-def is_laid_out(array, memory_format=None):
-    """Whether an array already lies as a memory format asks."""
-    order = CHANNELS_LAST.get(format_name(memory_format))
-    return (array if order is None else array.transpose(order)).flags.c_contiguous

@@ -31,8 +31,3 @@ def trace_backward(grad, sizes):
     rows, columns = sizes
     places = tensor_of(np.arange(0, rows * columns, columns + 1)[: min(sizes)])
     return new_zeros(grad, (rows * columns,)).index_fill(0, places, grad).view(sizes)
-
-
-@formula
-def fill_diagonal_backward(grad, wrap):
-    return grad.clone().fill_diagonal_(0, wrap)

@@ -53,7 +53,8 @@ def cat_op(tensors: list, dim=0):
         for d, (n, m) in enumerate(zip(first.shape, x.shape)):
             if n != m and d != at:
                 raise RuntimeError(
-                    f"Sizes of tensors must match except in dimension {at}. Expected size {n} but got size {m} for tensor number {i} in the list."
+                    f"Sizes of tensors must match except in dimension {at}. Expected size {n} but got size {m} for tensor "
+                    f"number {i} in the list."
                 )
     return np.concatenate([x for _, x in kept], at, dtype=dtype, casting="unsafe")
 
@@ -247,8 +248,8 @@ def tensor_split(self, indices_or_sections=None, dim=0, *, sections=None, indice
         require(kind == "Long", f"tensor_split expected tensor_indices_or_sections to have dtype of long, but got {kind}")
         if where.array.ndim > 1:
             raise RuntimeError(
-                "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but got a tensor with "
-                f"{where.array.ndim} dims"
+                "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but got a tensor "
+                f"with {where.array.ndim} dims"
             )
         where = where.tolist()
     size = self.array.shape[wrap_dim(dim, ndim)]

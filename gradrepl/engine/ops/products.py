@@ -65,7 +65,8 @@ def check_matrices(mat1, mat2, first="self"):
     require(mat1.ndim == 2, f"{first} must be a matrix")
     require(mat2.ndim == 2, "mat2 must be a matrix")
     if mat1.shape[1] != mat2.shape[0]:
-        raise RuntimeError("mat1 and mat2 shapes cannot be multiplied (%dx%d and %dx%d)" % (*mat1.shape, *mat2.shape))
+        rows, columns = (f"{n}x{m}" for n, m in (mat1.shape, mat2.shape))
+        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({rows} and {columns})")
     if mat1.dtype is not mat2.dtype:
         raise RuntimeError(
             f"expected m1 and m2 to have the same dtype, but got: {ELEMENTS[mat1.dtype.name]} != {ELEMENTS[mat2.dtype.name]}"

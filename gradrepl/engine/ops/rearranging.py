@@ -6,7 +6,7 @@ import numpy as np
 
 from gradrepl.engine.declare import op
 from gradrepl.engine.dims import distinct_dims, ints, require, sizes_of, wrap_dim
-from gradrepl.engine.ops.pointwise import clone, in_place
+from gradrepl.engine.ops.pointwise import clone
 from gradrepl.engine.ops.shapes import (
     diagonal_of,
     expand_sizes,
@@ -19,6 +19,7 @@ from gradrepl.engine.ops.shapes import (
 from gradrepl.engine.promotion import SCALARS
 from gradrepl.engine.public import publish
 from gradrepl.engine.tensor import Tensor, tensor_of
+from gradrepl.engine.views import offset
 
 
 @op("FlipBackward0", self="grad.flip(dims)")
@@ -90,18 +91,9 @@ def diagonal_copy(self, offset=0, dim1=0, dim2=1):
 
 
 @op("TraceBackward0", self="trace_backward(grad, self.sym_sizes())")
-def trace(self):
+def trace_of(self):
     require(self.ndim == 2, f"trace: expected a matrix, but got tensor with dim {self.ndim}")
     return np.trace(self, dtype=np.int64 if self.dtype.kind in "biu" else self.dtype)
-
-
-@op("FillDiagonalBackward0", self="fill_diagonal_backward(grad, wrap)")
-def fill_diagonal(self, fill_value, wrap=False):
-    require(self.ndim >= 2, "dimensions must larger than 1")
-    require(len(set(self.shape)) == 1 or self.ndim == 2, "all dimensions of input must be of equal length")
-    out = self.copy()
-    np.fill_diagonal(out, np.asarray(fill_value).astype(self.dtype), wrap)
-    return out
 
 
 # ---- overloads
@@ -218,12 +210,21 @@ def vander(x, N=None, *, increasing=False):
 
 
 def fill_diagonal_(self, fill_value, wrap=False):
-    return in_place(fill_diagonal)(self, fill_value, wrap)
+    array = self.array
+    require(array.ndim >= 2, "dimensions must larger than 1")
+    require(len(set(array.shape)) == 1 or array.ndim == 2, "all dimensions of input must be of equal length")
+    strides = [s // array.itemsize for s in array.strides]
+    rows, columns = array.shape[:2]
+    as_strided(self, (min(array.shape),), (sum(strides),)).fill_(fill_value)
+    if wrap and array.ndim == 2 and rows > columns + 1:
+        size = -(-(array.size - (columns + 1) * columns) // (columns + 1))
+        as_strided(self, (size,), (sum(strides),), offset(array) + strides[0] * (columns + 1)).fill_(fill_value)
+    return self
 
 
 publish(
     globals(),
-    both="roll rot90 tril triu trace diag_embed diagonal_copy diag diagflat kron flip fliplr flipud tile repeat_interleave",
+    both="roll rot90 tril triu trace:trace_of diag_embed diagonal_copy diag diagflat kron flip fliplr flipud tile repeat_interleave",
     functions="tril_indices triu_indices vander",
     methods="repeat fill_diagonal_",
     in_place="tril triu",

@@ -95,7 +95,7 @@ def scatter_src(self, dim, index: Array, src):
 
 @op("ScatterBackward1", self="grad.scatter(dim, index, 0)")
 def scatter_value(self, dim, index: Array, value):
-    return scattered(self, dim, index, number_as(value, self.dtype), put_at)
+    return scattered(self, dim, index, number_as(value, self.dtype)[()], put_at)
 
 
 @op("ScatterAddBackward0", self="grad", src="grad.gather(dim, index)")
