@@ -6,12 +6,12 @@ import sys
 from typing import Any
 
 from .errors import GraphError
-from .model import Cut, Edge, Graph, Look, Node, Output, Root, Saved, Source, Value
+from .model import BackwardStep, Cut, Edge, Graph, Look, Node, Output, Root, Saved, Source, Value
 from .names import find_names
 from .walk import Capture
 from .walk import capture as _capture
 
-__all__ = ["Capture", "Cut", "Edge", "Graph", "GraphError", "Look", "Node", "Output", "Root", "Saved", "Source", "Value", "capture", "graph"]
+__all__ = ["BackwardStep", "Capture", "Cut", "Edge", "Graph", "GraphError", "Look", "Node", "Output", "Root", "Saved", "Source", "Value", "capture", "graph"]
 
 
 def graph(y: Any, *, names: Any = None, **look: Any) -> Graph:

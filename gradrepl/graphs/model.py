@@ -133,6 +133,14 @@ class Look:
     theme: str = "auto"  # or "light", "dark"
 
 
+class BackwardStep(NamedTuple):
+    """One node's turn in a backward pass, as a page tells it."""
+
+    node: str  # its id
+    title: str = ""
+    lines: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True)
 class Graph:
     """What hangs under some tensors: `nodes` in print order, consumers first, and how it is to be drawn."""
@@ -141,6 +149,7 @@ class Graph:
     nodes: tuple[Node, ...]
     look: Look = Look()
     notes: tuple[str, ...] = ()  # what the reader should know of it, in sentences
+    steps: tuple[BackwardStep, ...] = ()  # of a backward pass, for a page to go through
 
     @cached_property
     def edges(self) -> tuple[Edge, ...]:

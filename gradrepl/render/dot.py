@@ -35,14 +35,16 @@ ARROWS: dict[str, dict[str, str]] = {
 }
 
 
-def to_dot(drawing: Drawing, theme: str = "auto", legend: bool = True) -> str:
-    """Return the DOT text of a drawing."""
-    return Writer(drawing, THEMES[theme], legend).text()
+def to_dot(drawing: Drawing, theme: str = "auto", tips: bool = True) -> str:
+    """Return the DOT text of a drawing, with or without tooltips."""
+    return Writer(drawing, THEMES[theme], tips).text()
 
 
 class Writer:
-    def __init__(self, drawing: Drawing, theme: Theme, legend: bool) -> None:
-        self.drawing, self.theme, self.legend = drawing, theme, legend
+    """Writes a drawing in the colours of a theme."""
+
+    def __init__(self, drawing: Drawing, theme: Theme, tips: bool) -> None:
+        self.drawing, self.theme, self.tips = drawing, theme, tips
 
     def text(self) -> str:
         theme = self.theme
@@ -53,22 +55,19 @@ class Writer:
         graph.attr("edge", fontname=FONT, fontsize="9", fontcolor=theme.dim, color=theme.line, arrowsize="0.65")
         for card in self.drawing.cards:
             graph.node(card.id, self.label(card), **self.card_style(card))
-        for arrow in self.drawing.arrows:
-            graph.edge(*self.ends(arrow), **self.arrow_style(arrow))
+        for number, arrow in enumerate(self.drawing.arrows):
+            graph.edge(arrow.source, arrow.target, id=f"a{number}", **self.arrow_style(arrow))
         for arrow in self.drawing.arrows:
             if arrow.kind == "saved":
                 graph.body.append(f"\t{{rank=same; {quote(arrow.source)}; {quote(arrow.target)}}}\n")
         return graph.source
-
-    def ends(self, arrow: Arrow) -> tuple[str, str]:
-        return (arrow.source, arrow.target)
 
     def card_style(self, card: Card) -> dict[str, str]:
         role = "warning" if card.fault else role_of(card.kind)
         style = {"id": card.id, "class": f"card {card.kind}", "color": STROKES[role], "fillcolor": self.theme.fill(role), **SHAPES[card.kind]}
         if card.fault:
             style["penwidth"] = "2"
-        if card.tip:
+        if card.tip and self.tips:
             style["tooltip"] = escaped(card.tip)
         return style
 
@@ -93,7 +92,7 @@ class Writer:
     def caption(self) -> str:
         words = [self.small(note) for note in (self.drawing.caption, *self.drawing.notes)]
         rows = "".join(f'<tr><td align="left">{line}</td></tr>' for line in words)
-        legend = f'<tr><td align="left">{self.legend_table()}</td></tr>' if self.legend else ""
+        legend = f'<tr><td align="left">{self.legend_table()}</td></tr>'
         return f'<<table border="0" cellborder="0" cellspacing="0" cellpadding="2">{legend}{rows}</table>>'
 
     def legend_table(self) -> str:

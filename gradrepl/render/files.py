@@ -42,6 +42,12 @@ def mmd(graph: Graph) -> bytes:
     return to_mermaid(draw(graph)).encode()
 
 
+def html(graph: Graph) -> bytes:
+    from .html import to_html
+
+    return to_html(graph).encode()
+
+
 def json(graph: Graph) -> bytes:
     from .data import to_json
 
@@ -54,7 +60,7 @@ def txt(graph: Graph) -> bytes:
     return f"{Tree(graph)}\n".encode()
 
 
-FORMATS: dict[str, Callable[[Graph], bytes]] = {"svg": svg, "png": png, "pdf": pdf, "dot": dot, "mmd": mmd, "json": json, "txt": txt}
+FORMATS: dict[str, Callable[[Graph], bytes]] = {"svg": svg, "png": png, "pdf": pdf, "dot": dot, "html": html, "mmd": mmd, "json": json, "txt": txt}
 
 
 def save_graph(graph: Graph, path: str | os.PathLike) -> Path:

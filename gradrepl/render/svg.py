@@ -3,41 +3,67 @@
 from __future__ import annotations
 
 import re
+from html import escape, unescape
 
 from gradrepl.graphs.errors import GraphError
 from gradrepl.graphs.model import Graph
 
 from .dot import to_dot
-from .drawing import draw
+from .drawing import Drawing, draw
+from .labels import visible
 from .layout import SECONDS, TooSlow, lay_out
 from .theme import dark_rules
 
 DPI = 110
+TITLE = re.compile(r'(<g id="([^"]+)" class="(?:node|edge)[^>]*>\s*)<title>[^<]*</title>')
+SIZE = re.compile(r'<svg width="([\d.]+)pt" height="([\d.]+)pt"')
 COARSER = (800, 300, 100)  # cards, one attempt after the other
 
 
-def laid_out(graph: Graph, format: str, *options: str, theme: str, seconds: float = SECONDS) -> bytes:
-    """Return the picture as svg or png; where the layout takes longer than it may, one with fewer cards, which says so."""
-    slow = ""
+def laid_out(graph: Graph, format: str, *options: str, theme: str, seconds: float = SECONDS) -> tuple[Drawing, bytes]:
+    """Return what was drawn and the picture; where the layout takes longer than it may, one with fewer cards, which says so."""
+    slow: tuple[str, ...] = ()
     for most in COARSER:
+        drawing = draw(graph, most, slow)
         try:
-            return lay_out(to_dot(draw(graph, most, (slow,) if slow else ()), theme), format, *options, seconds=seconds)
+            return drawing, lay_out(to_dot(drawing, theme, tips=False), format, *options, seconds=seconds)
         except TooSlow:
-            slow = f"more than {most} cards took too long to lay out"
+            slow = (f"more than {most} cards took too long to lay out",)
     raise GraphError("the picture takes too long to lay out; .json, .txt and .dot hold the whole graph")
 
 
-def to_svg(graph: Graph, theme: str = "auto", seconds: float = SECONDS) -> str:
-    """Return the SVG text: no fixed inches, and with theme "auto" light or dark as the reader's system is."""
-    text = laid_out(graph, "svg", theme=theme, seconds=seconds).decode()
+def picture(graph: Graph, theme: str = "auto", seconds: float = SECONDS) -> tuple[Drawing, str]:
+    """Return what was drawn and its SVG, without fixed inches; each card's title tells what its label leaves out."""
+    drawing, content = laid_out(graph, "svg", theme=theme, seconds=seconds)
+    text = content.decode()
     text = text[text.index("<svg") :]
-    width = re.search(r'viewBox="[-\d.]+ [-\d.]+ ([\d.]+)', text)
-    natural = f"{float(width[1]) * 4 / 3:.0f}px" if width else "100%"  # a point is 4/3 of a CSS pixel
-    text = re.sub(r'<svg width="[^"]*" height="[^"]*"', f'<svg role="img" style="max-width:{natural}"', text, count=1)
+    text = SIZE.sub(sized, text, count=1)
+    tips = {card.id: card.tip or card.title for card in drawing.cards}
+    tips |= {f"a{number}": f"{arrow.source} → {arrow.target}" for number, arrow in enumerate(drawing.arrows)}
+
+    def titled(match: re.Match) -> str:
+        return f"{match[1]}<title>{escape(visible_lines(tips[unescape(match[2])]))}</title>"
+
+    return drawing, TITLE.sub(titled, text).replace("<title>gradrepl</title>", f"<title>{escape(drawing.caption)}</title>", 1)
+
+
+def sized(match: re.Match) -> str:
+    """The size in CSS pixels, of which a point is 4/3, and never wider than the page."""
+    width, height = (f"{float(size) * 4 / 3:.0f}" for size in match.groups())
+    return f'<svg role="img" width="{width}" height="{height}" style="max-width:100%;height:auto"'
+
+
+def visible_lines(text: str) -> str:
+    return "\n".join(map(visible, text.split("\n")))
+
+
+def to_svg(graph: Graph, theme: str = "auto", seconds: float = SECONDS) -> str:
+    """Return the SVG text, with theme "auto" light or dark as the reader's system is."""
+    _, text = picture(graph, theme, seconds)
     style = f"<style>@media (prefers-color-scheme:dark){{{dark_rules()}}}</style>" if theme == "auto" else ""
     head, tail = text.split(">", 1)
     return f"{head}>\n{style}{tail}"
 
 
 def to_png(graph: Graph, theme: str = "auto", seconds: float = SECONDS) -> bytes:
-    return laid_out(graph, "png", f"-Gdpi={DPI}", theme=theme, seconds=seconds)
+    return laid_out(graph, "png", f"-Gdpi={DPI}", theme=theme, seconds=seconds)[1]
