@@ -69,7 +69,7 @@ def item_of(node: Node) -> Item:
     types = tuple([output[:3] for output in outputs])
     names, values, numbers = told(node.arguments) if node.arguments else ((), (), ())
     marks = [(output.retains_grad, output.hooks) for output in outputs if output.retains_grad or output.hooks]
-    states = [(each.slots, each.state, each.shape) for each in node.saved]
+    states = [(each.slots, each.state) for each in node.saved if each.state != "held"]
     label = node.kind, node.name, types, names, values, tuple(marks), tuple(states), node.faults, node.scope[-1:]
     return Item(label, node.inputs, False, numbers, labels.short(node.name))
 
