@@ -262,7 +262,7 @@ def jedi_names(text: str, prefix: str, shell) -> list[Found]:
             import jedi
         except ImportError:
             return
-        script = jedi.Script(shell.session.script() + text)
+        script = jedi.Script(shell.session.text() + text)
         result.extend(Found(name.name, len(prefix), meta=name.type) for name in script.complete())
 
     thread = threading.Thread(target=ask, daemon=True)

@@ -76,3 +76,15 @@ def longest(root: Any, nodes: set[Any]) -> int:
                 if not waiting[below]:
                     ready.append(below)
     return max(depth.values())
+
+
+def variables(names: dict[str, Any]) -> list[tuple[str, ...]]:
+    """A row for each name: type, shape, dtype, requires_grad, grad_fn; tensors first. Other values are asked nothing."""
+    tensors = [row(name, value) for name, value in names.items() if is_tensor(value)]
+    return tensors + [(name, type(value).__name__, "", "", "", "") for name, value in names.items() if not is_tensor(value)]
+
+
+def row(name: str, tensor: Any) -> tuple[str, ...]:
+    node = node_name(tensor.grad_fn) if tensor.grad_fn is not None else ""
+    dtype = str(tensor.dtype).removeprefix("torch.")
+    return name, type(tensor).__name__, str(tuple(tensor.shape)), dtype, str(tensor.requires_grad), node

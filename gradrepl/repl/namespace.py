@@ -13,8 +13,6 @@ PRELOADED = {
     "F": "torch.nn.functional",
     "np": "numpy",
     **{name: f"gradrepl:{name}" for name in ("graph", "tree", "save", "explain", "step", "why", "check", "saved", "diff")},
-    "watch": "gradrepl.repl.watch:watch",
-    "unwatch": "gradrepl.repl.watch:unwatch",
 }
 # a program that calls one of these may reach a name without writing it
 REFLECTION = {"eval", "exec", "globals", "locals", "vars", "dir", "compile"}
@@ -32,8 +30,17 @@ class Preloaded:
     """Puts the preloaded names into a namespace, each when it is first needed, and never over a name of the user's own."""
 
     def __init__(self, namespace: dict[str, Any], table: dict[str, str] = PRELOADED):
-        self.namespace = namespace
-        self.waiting = {name: home for name, home in table.items() if name not in namespace}
+        self.namespace, self.table = namespace, table
+        self.given: dict[str, Any] = {}
+        self.start()
+
+    def start(self) -> None:
+        """Offer every name again that is not taken."""
+        self.waiting = {name: home for name, home in self.table.items() if name not in self.namespace}
+
+    def gave(self, name: str, value: Any) -> bool:
+        """Whether the value of this name is the preloaded one."""
+        return name in self.given and self.given[name] is value
 
     def __call__(self, tree: ast.AST) -> None:
         if not self.waiting:
@@ -48,7 +55,7 @@ class Preloaded:
         """Import one name. One that cannot be imported (no such package) stays undefined, as in Python."""
         home = self.waiting.pop(name, None)
         if home is not None and name not in self.namespace:
-            self.namespace[name] = imported(home)
+            self.namespace[name] = self.given[name] = imported(home)
 
     def put_all(self) -> None:
         for name in list(self.waiting):

@@ -19,7 +19,7 @@ class Printer:
 
     def __init__(self, settings):
         self.settings = settings
-        self.facts = ""
+        self.facts, self.count = "", 0
 
     def display(self, value: Any) -> None:
         if value is None:
@@ -28,11 +28,17 @@ class Printer:
         show(value, self.settings)
         # in builtins only, so that a `_` of the user's own wins
         builtins._ = value  # type: ignore[attr-defined]
+        self.count += 1
         from gradrepl.repl.facts import about, short
 
         self.facts = short(value)
         if self.settings.info and (line := about(value)):
             write(f"{line}\n", sys.stdout)
+
+    def forget(self) -> None:
+        """Let go of the last value."""
+        builtins._ = None  # type: ignore[attr-defined]
+        self.facts = ""
 
 
 def show(value: Any, settings=None) -> None:

@@ -4,11 +4,12 @@ from typing import NamedTuple
 
 
 class Entry(NamedTuple):
-    """One input: its text, whether it ran to its end, and whether it is Python (and no command)."""
+    """One input: its text, whether it ran to its end, whether it is Python (and no command), and whether it showed a value."""
 
     source: str
     good: bool
     python: bool = True
+    shown: bool = False
 
 
 class Session:
@@ -17,9 +18,9 @@ class Session:
     def __init__(self):
         self.entries: list[Entry] = []
 
-    def add(self, source: str, good: bool, python: bool = True) -> None:
-        self.entries.append(Entry(source, good, python))
+    def add(self, entry: Entry) -> None:
+        self.entries.append(entry)
 
-    def script(self) -> str:
-        """The inputs that ran, as a program without prompts, commands and failures."""
+    def text(self) -> str:
+        """The Python that ran so far."""
         return "".join(f"{entry.source}\n" for entry in self.entries if entry.good and entry.python)

@@ -6,14 +6,16 @@ import sys
 from types import ModuleType
 from typing import Any
 
+from gradrepl.repl.commands import CommandError, as_command
 from gradrepl.repl.evaluate import Evaluator, remember_last_error, user_traceback
 from gradrepl.repl.history import HistoryFile
 from gradrepl.repl.namespace import Preloaded, new_main
 from gradrepl.repl.paste import inputs
 from gradrepl.repl.printer import Printer
-from gradrepl.repl.session import Session
+from gradrepl.repl.session import Entry, Session
 from gradrepl.repl.settings import Settings, config_folder, load_settings, state_folder, warn
 from gradrepl.repl.streams import is_dumb, is_terminal
+from gradrepl.repl.watch import Watched
 
 LEAVE = {"exit", "quit", ":q", ":quit", ":wq", ":x"}
 
@@ -40,6 +42,7 @@ class Shell:
         self.session = Session()
         self.reader: Any = None
         self.next_text = ""  # what %load and %edit leave at the prompt
+        self.watched = Watched(self)
 
     def feed(self, text: str) -> None:
         """Run what was typed or pasted; the examples of a transcript one after the other, each shown with its prompt."""
@@ -59,6 +62,9 @@ class Shell:
             self.execute(source)
         except SystemExit:
             raise
+        except CommandError as error:
+            print(error, file=sys.stderr)
+            return True
         except BaseException as error:
             self.fail(error)
             return not isinstance(error, KeyboardInterrupt)
@@ -66,10 +72,8 @@ class Shell:
         return True
 
     def execute(self, source: str) -> None:
-        from gradrepl.repl.commands import as_command
-
         command = as_command(source)
-        good = False
+        good, shown = False, self.printer.count
         try:
             if command:
                 command(self)
@@ -77,7 +81,8 @@ class Shell:
                 self.evaluator.run(source)
             good = True
         finally:
-            self.session.add(source, good, python=not command)
+            self.session.add(Entry(source, good, python=not command, shown=self.printer.count > shown))
+        self.watched.look()
 
     def fail(self, error: BaseException) -> None:
         """Show an error as Python would: through `sys.excepthook`, where the user has put one."""
@@ -91,6 +96,17 @@ class Shell:
             from gradrepl.repl.tracebacks import show_error
 
             show_error(type(error), error, traceback, theme=self.settings.theme)
+
+    def own_names(self) -> dict[str, Any]:
+        """The names of the session that are not there from the start."""
+        return {name: value for name, value in self.namespace.items() if not name.startswith("__") and not self.preloaded.gave(name, value)}
+
+    def reset(self) -> None:
+        for name in self.own_names():
+            del self.namespace[name]
+        self.preloaded.start()
+        self.printer.forget()
+        remember_last_error(None)
 
     def loop(self, reader) -> int:
         """Read and run until the user leaves. Returns the exit status."""
