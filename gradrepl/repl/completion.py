@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from gradrepl.repl.lookup import Known, OfType, attribute_names, getattr_dict, lookup, stored
+from gradrepl.repl.lookup import Known, OfType, attribute_names, getattr_dict, lookup, signature, signature_text, stored
 
 CLOSERS = {")": "(", "]": "[", "}": "{"}
 IMPORT = re.compile(r"(?:^|;)\s*(?:import\s+(?:[\w.]+(?:\s+as\s+\w+)?\s*,\s*)*|from\s+)([\w.]*)$")
@@ -97,21 +97,13 @@ def plain_names(text: str, names: dict[str, Any], shell) -> list[Found]:
 def keyword_arguments(text: str, prefix: str, names: dict[str, Any]) -> list[Found]:
     """`name=` for the parameters of the function whose call is being typed."""
     call = call_around(text)
-    signature = signature_of(lookup(call, names)) if call else None
-    if signature is None:
+    function = lookup(call, names) if call else None
+    known = signature(function.value) if isinstance(function, Known) and callable(function.value) else None
+    if known is None:
         return []
     kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    words = [name for name, parameter in signature.parameters.items() if parameter.kind in kinds and name.startswith(prefix) and name != "self"]
+    words = [name for name, parameter in known.parameters.items() if parameter.kind in kinds and name.startswith(prefix) and name != "self"]
     return [Found(f"{word}=", len(prefix), meta="argument") for word in words]
-
-
-def signature_of(found: Known | OfType | None) -> inspect.Signature | None:
-    if not isinstance(found, Known) or not callable(found.value):
-        return None
-    try:
-        return inspect.signature(found.value)
-    except (ValueError, TypeError):
-        return None
 
 
 def in_string(text: str, start: int, names: dict[str, Any]) -> list[Found]:
@@ -274,26 +266,7 @@ def jedi_names(text: str, prefix: str, shell) -> list[Found]:
 def hint(text: str, shell) -> str:
     """The signature of the function whose call is being typed."""
     call = call_around(text) if "(" in text else ""
-    if not call or open_string(text) == COMMENT:
+    found = lookup(call, shell.namespace) if call and open_string(text) != COMMENT else None
+    if not isinstance(found, Known) or not callable(found.value):
         return ""
-    found = lookup(call, shell.namespace)
-    signature = signature_of(found)
-    if signature is not None and isinstance(found, Known):
-        name = getattr(found.value, "__name__", call)
-        return f"{name}{shortened(signature, found)}"
-    return documented(found)
-
-
-def shortened(signature: inspect.Signature, found: Known) -> str:
-    """The signature without annotations, and without the `self` of a method of an object."""
-    parameters = [parameter.replace(annotation=parameter.empty) for parameter in signature.parameters.values()]
-    if parameters and parameters[0].name == "self" and not isinstance(found.value, type):
-        parameters = parameters[1:]
-    return str(signature.replace(parameters=parameters, return_annotation=inspect.Signature.empty))
-
-
-def documented(found: Known | OfType | None) -> str:
-    """The first line of the docstring, which of a built-in function is its signature."""
-    doc = getattr(found.value, "__doc__", None) if isinstance(found, Known) and callable(found.value) else None
-    line = doc.strip().partition("\n")[0] if isinstance(doc, str) else ""
-    return line if "(" in line else ""
+    return getattr(found.value, "__name__", call) + signature_text(found.value, bound="." in call and not isinstance(found.value, type))

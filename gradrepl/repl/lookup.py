@@ -236,3 +236,26 @@ def attribute_names(owner: Known | OfType) -> list[str]:
     if isinstance(owner, Known) and (below := children(owner.value)):
         names = [*names, *below]
     return [name for name in dict.fromkeys(names) if isinstance(name, str)]
+
+
+def signature(function: Any) -> inspect.Signature | None:
+    """The signature, of an op the declared one; None where a function does not tell."""
+    declaration = getattr(function, "declaration", None)
+    try:
+        if declaration is not None:
+            return inspect.Signature(list(declaration.parameters.values()))
+        return inspect.signature(function)
+    except (ValueError, TypeError):
+        return None
+
+
+def signature_text(function: Any, bound: bool = False) -> str:
+    """The signature without annotations, and `bound` without `self`; where there is none, what the docstring begins with."""
+    found = signature(function)
+    if found is None:
+        line = (inspect.getdoc(function) or "").partition("\n")[0]
+        return line[line.index("(") :] if "(" in line else "(…)"
+    parameters = [parameter.replace(annotation=parameter.empty) for parameter in found.parameters.values()]
+    if bound and parameters and parameters[0].name == "self":
+        parameters = parameters[1:]
+    return str(found.replace(parameters=parameters, return_annotation=inspect.Signature.empty))

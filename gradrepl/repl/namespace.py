@@ -32,11 +32,20 @@ class Preloaded:
     def __init__(self, namespace: dict[str, Any], table: dict[str, str] = PRELOADED):
         self.namespace, self.table = namespace, table
         self.given: dict[str, Any] = {}
+        self.ready: dict[str, Any] = {}
         self.start()
 
     def start(self) -> None:
         """Offer every name again that is not taken."""
         self.waiting = {name: home for name, home in self.table.items() if name not in self.namespace}
+        self.offer(self.ready)
+
+    def offer(self, values: dict[str, Any]) -> None:
+        """Give some names now, as ready values."""
+        self.ready = values
+        for name, value in values.items():
+            if name not in self.namespace:
+                self.namespace[name] = self.given[name] = value
 
     def gave(self, name: str, value: Any) -> bool:
         """Whether the value of this name is the preloaded one."""

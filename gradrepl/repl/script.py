@@ -6,7 +6,7 @@ from gradrepl.repl.namespace import PRELOADED, used_names
 from gradrepl.repl.session import Entry, Session
 
 IMPORTS = {"torch": "import torch", "nn": "from torch import nn", "F": "import torch.nn.functional as F", "np": "import numpy as np"}
-QUESTIONS = set(PRELOADED) - set(IMPORTS)
+QUESTIONS = (set(PRELOADED) - set(IMPORTS)) | {"watch", "unwatch"}
 
 
 def as_script(session: Session) -> str:

@@ -3,6 +3,7 @@
 import builtins
 import os
 import sys
+import warnings
 from types import ModuleType
 from typing import Any
 
@@ -15,6 +16,7 @@ from gradrepl.repl.printer import Printer
 from gradrepl.repl.session import Entry, Session
 from gradrepl.repl.settings import Settings, config_folder, load_settings, state_folder, warn
 from gradrepl.repl.streams import is_dumb, is_terminal
+from gradrepl.repl.tracebacks import show_error, show_warning
 from gradrepl.repl.watch import Watched
 
 LEAVE = {"exit", "quit", ":q", ":quit", ":wq", ":x"}
@@ -43,6 +45,7 @@ class Shell:
         self.reader: Any = None
         self.next_text = ""  # what %load and %edit leave at the prompt
         self.watched = Watched(self)
+        self.preloaded.offer({"watch": self.watched.start, "unwatch": self.watched.stop})
 
     def feed(self, text: str) -> None:
         """Run what was typed or pasted; the examples of a transcript one after the other, each shown with its prompt."""
@@ -93,8 +96,6 @@ class Shell:
         if sys.excepthook is not sys.__excepthook__:
             sys.excepthook(type(error), error, traceback)
         else:
-            from gradrepl.repl.tracebacks import show_error
-
             show_error(type(error), error, traceback, theme=self.settings.theme)
 
     def own_names(self) -> dict[str, Any]:
@@ -163,6 +164,7 @@ def interact(options=None, main: ModuleType | None = None) -> int:
     shell = Shell(main.__dict__, settings)
     builtins.exit = builtins.quit = Leave()  # type: ignore[assignment]
     sys.displayhook = shell.printer.display
+    warnings.showwarning = show_warning
     if options is None or options.config:
         run_startup(shell, os.path.join(config_folder(), "startup.py"))
     status = shell.loop(new_reader(shell))

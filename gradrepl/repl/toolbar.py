@@ -2,10 +2,15 @@
 
 import sys
 
+from gradrepl.repl.completion import hint
+
 
 def toolbar(shell, session):
     """The text of the bottom line, as much of it as the terminal is wide."""
     width = session.output.get_size().columns
+    text = session.default_buffer.document.text_before_cursor
+    if shell.settings.signatures and "(" in text and (signature := hint(text, shell)):
+        return [("class:bottom-toolbar", f" {signature}"[:width])]
     parts = [engine(shell), grad_mode()]
     if shell.printer.facts:
         parts.append(shell.printer.facts)

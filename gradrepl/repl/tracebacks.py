@@ -1,14 +1,100 @@
-"""Shows an error: the user's own lines with carets. Imports the standard library only."""
+"""Shows an error: the user's own lines with carets, then what the graph knows about it. Imports the standard library; advice on need."""
 
+import os
 import sys
 import traceback
+import warnings
 from types import TracebackType
+
+from gradrepl.repl.streams import has_colour
+
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+
+def is_internal(filename: str) -> bool:
+    """Whether a frame belongs to the engine or the shell: this package, the functions written for an op, an installed PyTorch."""
+    if filename.startswith("<"):
+        return " " in filename or filename.startswith("<frozen ")
+    return filename.startswith(PACKAGE) or f"{os.sep}torch{os.sep}" in filename and "-packages" in filename
 
 
 def show_error(kind: type[BaseException], error: BaseException, tb: TracebackType | None, theme: str = "none") -> None:
-    """Write an error and its traceback to standard error."""
-    lines = traceback.format_exception(kind, error, tb)
+    """Write an error and its traceback to standard error, and what the graph says about it below."""
     stream = sys.stderr
-    if stream is not None:
-        stream.write("".join(lines))
-        stream.flush()
+    if stream is None or getattr(stream, "closed", False):
+        return
+    colour = theme if has_colour(stream) else "none"
+    text = formatted(kind, error, tb)
+    notes = notes_about(error, tb)
+    write(painted(text, colour) + "".join(f"  {line}\n" for line in notes), stream)
+
+
+def formatted(kind: type[BaseException], error: BaseException, tb: TracebackType | None) -> str:
+    """Python's own text for an error, with the user's frames only."""
+    report = traceback.TracebackException(kind, error, tb, compact=True)
+    keep_user_frames(report)
+    return "".join(report.format())
+
+
+def keep_user_frames(report: traceback.TracebackException) -> None:
+    """Take out internal frames, here and in the errors that led to this one; one that never left the inside is dropped."""
+    todo, seen = [report], set()
+    while todo:
+        found = todo.pop()
+        if id(found) in seen:
+            continue
+        seen.add(id(found))
+        frames = [frame for frame in found.stack if not is_internal(frame.filename)]
+        found.stack[:] = frames
+        for name in ("__cause__", "__context__"):
+            before = getattr(found, name)
+            if before is not None and before.stack and all(is_internal(frame.filename) for frame in before.stack):
+                setattr(found, name, None)
+        todo += [before for before in (found.__cause__, found.__context__, *(getattr(found, "exceptions", None) or ())) if before]
+
+
+def notes_about(error: BaseException, tb: TracebackType | None) -> list[str]:
+    """What the graph knows about the error. Never more than a note: if it cannot be told, the error stands alone."""
+    if isinstance(error, (SyntaxError, KeyboardInterrupt)) or not isinstance(error, Exception) or "torch" not in sys.modules:
+        return []
+    from gradrepl.repl.advice import notes
+
+    try:
+        return notes(error, tb)
+    except Exception:
+        # the error itself is what the user needs to see; a broken graph must not hide it
+        return []
+
+
+def painted(text: str, theme: str) -> str:
+    """The name of the error in colour."""
+    if theme == "none":
+        return text
+    from gradrepl.repl.themes import escape
+
+    head, newline, last = text.rstrip("\n").rpartition("\n")
+    name, colon, message = last.partition(":")
+    start = escape(theme, "error")
+    if not start or " " in name:
+        return text
+    return f"{head}{newline}{start}{name}\x1b[0m{colon}{message}\n"
+
+
+def write(text: str, stream) -> None:
+    try:
+        stream.write(text)
+    except UnicodeEncodeError:
+        encoding = stream.encoding or "ascii"
+        stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+    stream.flush()
+
+
+def show_warning(message, category, filename, lineno, file=None, line=None) -> None:
+    """`warnings.showwarning` of the shell: Python's own text, and a line of advice where there is one."""
+    stream = file or sys.stderr
+    if stream is None:
+        return
+    from gradrepl.repl.advice import advice_for
+
+    notes = advice_for(str(message))
+    write(warnings.formatwarning(message, category, filename, lineno, line) + "".join(f"  {note}\n" for note in notes), stream)

@@ -1,8 +1,10 @@
 """`watch(name)`: the tree of a variable again after each input that changes it."""
 
 import sys
+import weakref
 from typing import Any
 
+from gradrepl.repl.facts import is_tensor
 from gradrepl.repl.settings import nearest
 
 
@@ -13,22 +15,20 @@ class Watched:
         self.shell = shell
         self.marks: dict[str, Any] = {}
 
-    def __call__(self, name: Any) -> None:
-        """Show the tree of a variable now, and again after each input that changes it; `unwatch(name)` stops that.
+    def start(self, name: Any) -> None:
+        """Show the tree of a variable now, and again after each input that changes it; unwatch(name) stops that.
 
         `name` is the variable's name, or its value, which is then looked up.
         """
         if not isinstance(name, str):
             name = next((known for known, value in self.shell.namespace.items() if value is name and not known.startswith("_")), "")
-        if name.split(".")[0] not in self.shell.namespace:
-            from gradrepl.repl.commands import CommandError
-
-            raise CommandError(f"no variable {name!r}{nearest(name, self.shell.namespace)}")
+        if name not in self.shell.namespace:
+            raise NameError(f"no variable {name!r} to watch{nearest(name, self.shell.namespace)}")
         self.marks[name] = None
 
     def command(self, name: str) -> None:
         if name:
-            self(name)
+            self.start(name)
         else:
             print("watched: " + ", ".join(self.marks) if self.marks else "nothing is watched; %watch NAME starts")
 
@@ -47,25 +47,47 @@ class Watched:
     def look(self) -> None:
         """Show what has changed since the last look."""
         for name, before in list(self.marks.items()):
-            mark = mark_of(self.value(name))
-            if mark != before:
-                self.marks[name] = mark
-                self.show(name)
+            value = self.value(name)
+            if before is None or not before.fits(value):
+                self.marks[name] = Mark(value)
+                self.show(name, value, before)
 
-    def show(self, name: str) -> None:
-        import gradrepl
+    def show(self, name: str, value: Any, before: "Mark | None") -> None:
+        from gradrepl.graphs import capture
         from gradrepl.repl.printer import draw
 
-        value = self.value(name)
         print(f"{name}:")
         try:
-            draw(gradrepl.tree(value, names={name: value, **self.shell.own_names()}), sys.stdout)
-        except ValueError as error:  # no graph under it now
-            print(error)
+            import gradrepl
+
+            seen = capture(value, names=self.shell.own_names())
+            draw(gradrepl.tree(seen.graph), sys.stdout)
+        except ValueError as error:  # there is no graph under it now; the message says why
+            return print(f"  {error}")
+        latest = max((node.sequence for node in seen.graph.nodes), default=0)
+        self.marks[name].latest = latest
+        new = [f"{node.id} {node.name}" for node in seen.graph.nodes if before and not node.leaf and node.sequence > before.latest]
+        if new and len(new) < sum(not node.leaf for node in seen.graph.nodes):
+            print("  new: " + ", ".join(new[:8]) + (f" and {len(new) - 8} more" if len(new) > 8 else ""))
 
 
-def mark_of(value: Any) -> Any:
-    """What tells one state of a tensor from another: its node, its version, whether it has a gradient."""
-    node = getattr(value, "grad_fn", None)
-    grad = getattr(value, "grad", None) if getattr(value, "is_leaf", False) else None
-    return id(value), id(node), getattr(value, "_version", None), getattr(grad, "_version", None), id(grad)
+class Mark:
+    """What tells one state of a tensor from another. Holds no tensor: watching keeps nothing alive."""
+
+    def __init__(self, value: Any):
+        try:
+            self.reference = weakref.ref(value)
+        except TypeError:
+            self.reference = lambda: None
+        self.state, self.latest = state_of(value), 0
+
+    def fits(self, value: Any) -> bool:
+        return self.reference() is value and self.state == state_of(value)
+
+
+def state_of(value: Any) -> tuple:
+    """The version of a tensor and of its gradient."""
+    if not is_tensor(value):
+        return ()
+    grad = value.grad if value.is_leaf else None
+    return value._version, grad is not None, grad._version if grad is not None else 0

@@ -1,0 +1,44 @@
+"""The text of %help."""
+
+from gradrepl.repl.commands import COMMANDS
+
+FUNCTIONS = {
+    "tree(y)": "the graph under y, here in the terminal",
+    "graph(y)": "the same as data; shown as a picture where the terminal can",
+    'save(y, "y.svg")': "as a file: .svg .png .pdf .dot .html .mmd .json .txt",
+    "explain(y)": "the computation line by line, and the chain rule written out",
+    "step(y)": "walk backward one node at a time",
+    "why(x)": "why x has no gradient, or why backward failed",
+    "check(f, x)": "the gradient of f against finite differences",
+    "saved(y)": "what is kept in memory for backward",
+    "diff(a, b)": "what differs between two graphs",
+    "watch(x)": "the tree of x again after each input that changes it",
+}
+KEYS = {
+    "Enter": "run; in a block, start a line (an empty one ends the block)",
+    "Alt-Enter": "run at once",
+    "Ctrl-O": "start a line",
+    "Tab": "complete names, attributes, keys, paths, arguments",
+    "Up, Down": "earlier inputs, those that begin with what is typed",
+    "Right": "take the grey suggestion",
+    "Ctrl-R": "search the history",
+    "Ctrl-X Ctrl-E": "open the input in $EDITOR",
+    "Ctrl-C": "drop the input, stop a running one",
+    "Ctrl-D": "leave",
+}
+
+
+def manual() -> str:
+    """What one can type, in four lists; torch, nn, F and np are there from the start."""
+    commands = {f"%{name} {command.arguments}".rstrip(): command.meaning for name, command in COMMANDS.items()}
+    sections = {
+        "functions": FUNCTIONS,
+        "commands (a beginning that fits only one will do)": {"obj?": "signature, meaning, derivative and an example; obj?? the source", **commands},
+        "keys": KEYS,
+    }
+    return "\n\n".join(section(title, rows) for title, rows in sections.items())
+
+
+def section(title: str, rows: dict[str, str]) -> str:
+    width = max(map(len, rows))
+    return "\n".join([title, *(f"  {name.ljust(width)}  {meaning}" for name, meaning in rows.items())])
