@@ -29,7 +29,8 @@ ENGINES = ("embedded", "torch")
 # option -> (field of Options, value); without a value here the next word is the value
 FLAGS = {
     "--tree": ("tree", True), "-i": ("interactive", True), "--vi": ("keys", "vi"), "--emacs": ("keys", "emacs"),
-    "--no-config": ("config", False), "-h": ("show", "help"), "--help": ("show", "help"), "-V": ("show", "version"), "--version": ("show", "version"),
+    "--no-config": ("config", False), "-h": ("show", "help"), "--help": ("show", "help"), "-V": ("show", "version"),
+    "--version": ("show", "version"),
 }  # fmt: skip
 VALUES = {"-o": "outputs", "--output": "outputs", "--engine": "engine", "--theme": "theme"}
 # what follows -c and -m is the program; its own arguments come after it
@@ -154,4 +155,3 @@ def choose_engine(name: str) -> str | None:
 def complain(text: str, status: int) -> int:
     print(f"gradrepl: {text}", file=sys.stderr)
     return status
-

@@ -13,29 +13,52 @@ from gradrepl.repl.tracebacks import is_internal
 
 # a text in the message -> what to do; `{0}`… are the groups of the pattern, `{name}` what the engine's frames tell
 ADVICE: tuple[tuple[str, str], ...] = (
-    (r"grad can be implicitly created only for scalar outputs",
-     "{root} has shape {shape}: reduce it first, {root}.sum().backward(), or say what to send back, {root}.backward(torch.ones_like({root}))"),
-    (r"does not require grad and does not have a grad_fn",
-     "nothing that {root} was computed from asks for a gradient: create it with requires_grad=True; why({root}) shows where the graph was cut"),
+    (
+        r"grad can be implicitly created only for scalar outputs",
+        "{root} has shape {shape}: reduce it first, {root}.sum().backward(), "
+        "or say what to send back, {root}.backward(torch.ones_like({root}))",
+    ),
+    (
+        r"does not require grad and does not have a grad_fn",
+        "nothing that {root} was computed from asks for a gradient: create it with requires_grad=True; "
+        "why({root}) shows where the graph was cut",
+    ),
     (r"a second time", "{earlier}compute {root} again before each backward, or keep the graph with backward(retain_graph=True)"),
     (r"modified by an inplace operation", "{writer}write out of place (x = x + 1, not x += 1), or change a x.clone()"),
-    (r"a (?:view of a )?leaf Variable that requires grad",
-     "to update a parameter, write inside `with torch.no_grad():`; to compute with it, write out of place (x = x + 1)"),
-    (r"Tensors appears to not have been used in the graph",
-     "it takes no part in the result: did you mean another tensor? allow_unused=True gives None for it"),
+    (
+        r"a (?:view of a )?leaf Variable that requires grad",
+        "to update a parameter, write inside `with torch.no_grad():`; to compute with it, write out of place (x = x + 1)",
+    ),
+    (
+        r"Tensors appears to not have been used in the graph",
+        "it takes no part in the result: did you mean another tensor? allow_unused=True gives None for it",
+    ),
     (r"One of the differentiated Tensors does not require grad", "create it with requires_grad=True before computing with it"),
-    (r"Only Tensors of floating point and complex dtype can require gradients", "write a decimal point, 1. instead of 1, or dtype=torch.float32"),
-    (r"[Oo]nly Tensors created explicitly by the user|can't be differentiated twice|trying to differentiate twice", "write its backward with tensor operations"),
-    (r"only change requires_grad flags of leaf variables", "y.detach() gives the same values outside the graph"),
-    (r"mat1 and mat2 shapes cannot be multiplied \((\d+)x(\d+) and (\d+)x(\d+)\)",
-     "the inner sizes must agree, and {1} is not {2}: transpose one (.T), or look at the layer that made it"),
-    (r"The size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at non-singleton dimension (\d+)",
-     "shapes are aligned from the right; unsqueeze adds a dimension of size 1, which then stretches"),
+    (
+        r"Only Tensors of floating point and complex dtype can require gradients",
+        "write a decimal point, 1. instead of 1, or dtype=torch.float32",
+    ),
+    (r"trying to differentiate twice", "write the function's backward with tensor operations, without @once_differentiable"),
+    (r"only change requires_grad flags of leaf variables", "detach() gives the same values outside the graph"),
+    (
+        r"mat1 and mat2 shapes cannot be multiplied \((\d+)x(\d+) and (\d+)x(\d+)\)",
+        "the inner sizes must agree, and {1} is not {2}: transpose one (.T), or look at the layer that made it",
+    ),
+    (
+        r"The size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at non-singleton dimension (\d+)",
+        "shapes are aligned from the right; unsqueeze adds a dimension of size 1, which then stretches",
+    ),
     (r"Boolean value of Tensor with more than one value", "use .any() or .all(), or torch.where for a choice by element"),
     (r"\.grad attribute of a Tensor that is not a leaf", "call retain_grad() on it before backward, and its gradient is kept"),
-    (r"'NoneType' object has no attribute '(?:zero_|data|add_|mul_|clone|norm|detach)'", "a .grad is None until backward has reached it; why(x) tells the reason"),
-    (r"expected .*dtype.* (?:but )?got|must have the same dtype|Found dtype (\w+) but expected (\w+)", "convert one of them: x.float(), x.double(), x.to(y.dtype)"),
-)  # fmt: skip
+    (
+        r"'NoneType' object has no attribute '(?:zero_|data|add_|mul_|clone|norm|detach)'",
+        "a .grad is None until backward has reached it; why(x) tells the reason",
+    ),
+    (
+        r"must have the same dtype|expected .*dtype.* got|Found dtype \w+ but expected \w+",
+        "convert one of them: x.float(), x.double(), x.to(y.dtype)",
+    ),
+)
 VERSIONS = re.compile(r"is at version (\d+); expected version (\d+)")
 ROOTS = ("self", "tensors", "outputs", "output", "roots")
 
@@ -111,7 +134,10 @@ def names_of(frame: FrameType | None) -> dict[str, Any]:
     return {**frame.f_globals, **frame.f_locals} if frame else {}
 
 
-def advice_for(message: str, place: Place = Place(None, None, None)) -> list[str]:
+NOWHERE = Place(None, None, None)
+
+
+def advice_for(message: str, place: Place = NOWHERE) -> list[str]:
     """The advice for a message of PyTorch's, at most one line."""
     for pattern, advice in ADVICE:
         if match := re.search(pattern, message):
@@ -132,8 +158,8 @@ def details(place: Place, message: str, advice: str) -> dict[str, str]:
 
 def root_name(place: Place) -> str:
     """What the user calls the root."""
-    names = names_of(place.frame)
-    return next((name for name, value in names.items() if value is place.root and not name.startswith("_")), "it") if place.root is not None else "it"
+    names = names_of(place.frame) if place.root is not None else {}
+    return next((name for name, value in names.items() if value is place.root and not name.startswith("_")), "it")
 
 
 def earlier_pass(place: Place) -> str:
@@ -153,7 +179,7 @@ def writer_of(message: str) -> str:
         return ""
     expected = int(versions[2])
     made = re.search(r"which is output \d+ of (\w+)", message)
-    writes = [write for write in HISTORY.writes if write.version == expected + 1 and (not made or write.source in ("", made[1]))]
+    writes = [write for write in HISTORY.writes if write.version == expected + 1 and (not made or write.source.startswith(made[1]))]
     return f"{spelled(writes[-1].where)} changed what had been saved; " if writes else ""
 
 

@@ -71,7 +71,7 @@ def found(name: str) -> Command:
         return COMMANDS[matches[0]]
     if matches:
         raise CommandError(f"%{name} may be {', '.join('%' + match for match in matches)}")
-    raise CommandError(f"no command %{name}{nearest(name, COMMANDS)}; %help lists them")
+    raise CommandError(f"no command %{name}{nearest(name, COMMANDS) or '; %help lists them'}")
 
 
 def complete_command(text: str, shell):

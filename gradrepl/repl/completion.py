@@ -9,6 +9,7 @@ import re
 import sys
 import threading
 from collections.abc import Iterable
+from types import ModuleType
 from typing import Any, NamedTuple
 
 from gradrepl.repl.lookup import Known, OfType, attribute_names, getattr_dict, lookup, signature, signature_text, stored
@@ -18,6 +19,7 @@ IMPORT = re.compile(r"(?:^|;)\s*(?:import\s+(?:[\w.]+(?:\s+as\s+\w+)?\s*,\s*)*|f
 IMPORT_FROM = re.compile(r"(?:^|;)\s*from\s+([\w.]+)\s+import\s+\(?(?:[\w\s,]*,\s*)?(\w*)$")
 JEDI_LIMIT = 0.4
 COMMENT = -1
+MODULES = {"torch", "nn", "F", "np"}
 
 
 class Found(NamedTuple):
@@ -51,9 +53,11 @@ def complete(text: str, shell) -> list[Found]:
 
 def visible_names(shell) -> dict[str, Any]:
     """The namespace, and the preloaded names that nobody has used yet."""
-    for name in list(shell.preloaded.waiting):
-        if name in ("torch", "nn", "F", "np"):
+    for name in MODULES & shell.preloaded.waiting.keys():
+        try:
             shell.preloaded.put(name)
+        except ImportError:
+            continue  # using the name will say so
     return {**dict.fromkeys(shell.preloaded.waiting), **shell.namespace}
 
 
@@ -96,14 +100,14 @@ def plain_names(text: str, names: dict[str, Any], shell) -> list[Found]:
 
 def keyword_arguments(text: str, prefix: str, names: dict[str, Any]) -> list[Found]:
     """`name=` for the parameters of the function whose call is being typed."""
-    call = call_around(text)
+    call = call_around(text) if not text[: len(text) - len(prefix)].rstrip().endswith(("=", ".")) else ""
     function = lookup(call, names) if call else None
     known = signature(function.value) if isinstance(function, Known) and callable(function.value) else None
     if known is None:
         return []
     kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    words = [name for name, parameter in known.parameters.items() if parameter.kind in kinds and name.startswith(prefix) and name != "self"]
-    return [Found(f"{word}=", len(prefix), meta="argument") for word in words]
+    words = [name for name, parameter in known.parameters.items() if parameter.kind in kinds and name.startswith(prefix)]
+    return [Found(f"{word}=", len(prefix), meta="argument") for word in words if word != "self"]
 
 
 def in_string(text: str, start: int, names: dict[str, Any]) -> list[Found]:
@@ -269,4 +273,9 @@ def hint(text: str, shell) -> str:
     found = lookup(call, shell.namespace) if call and open_string(text) != COMMENT else None
     if not isinstance(found, Known) or not callable(found.value):
         return ""
-    return getattr(found.value, "__name__", call) + signature_text(found.value, bound="." in call and not isinstance(found.value, type))
+    owner = lookup(call.rpartition(".")[0], shell.namespace) if "." in call else None
+    return getattr(found.value, "__name__", call) + signature_text(found.value, bound=is_instance(owner))
+
+
+def is_instance(owner: Known | OfType | None) -> bool:
+    return owner is not None and not (isinstance(owner, Known) and isinstance(owner.value, (type, ModuleType)))

@@ -1,5 +1,6 @@
 """`obj?`: what it is, its signature, one sentence on what it means, the formulas of its derivative, and a short example that runs."""
 
+import ast
 import inspect
 import io
 import re
@@ -8,14 +9,13 @@ from typing import Any
 
 from gradrepl.repl.facts import about, is_node, is_tensor, node_name, place, short
 from gradrepl.repl.lookup import signature_text
+from gradrepl.repl.namespace import Preloaded
 
 LONGEST = 40
 
 
 def describe(expression: str, shell, source: bool = False) -> None:
     """Print the description of what an expression gives; with `source` the source text too."""
-    import ast
-
     tree = ast.parse(expression, mode="eval")
     shell.preloaded(tree)
     value = eval(compile(tree, "<gradrepl-question>", "eval"), shell.namespace)
@@ -118,7 +118,8 @@ def ran(lines: list[str]) -> list[str] | None:
     """The lines as typed at the prompt, and what each shows; None where one fails. Runs apart: no name and no random number is used up."""
     import torch
 
-    namespace: dict[str, Any] = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional}
+    namespace: dict[str, Any] = {}
+    Preloaded(namespace)(ast.parse("\n".join(lines)))
     state, shown = torch.get_rng_state() if hasattr(torch, "get_rng_state") else None, []
     try:
         for line in lines:

@@ -1,4 +1,4 @@
-"""Runs source text, statement by statement, for every kind of input: typed, pasted, piped, a file, `-c`. Imports the standard library only."""
+"""Runs source text, statement by statement, for every kind of input: typed, pasted, piped, a file. Imports the standard library only."""
 
 import ast
 import linecache
@@ -103,4 +103,3 @@ def remember_last_error(error: BaseException | None) -> None:
         return
     sys.last_exc = sys.last_value = error  # type: ignore[attr-defined]
     sys.last_type, sys.last_traceback = type(error), error.__traceback__
-

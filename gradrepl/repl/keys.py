@@ -70,7 +70,7 @@ def is_whole(buffer) -> bool:
 
 
 def continues(event, before: str) -> bool:
-    """Whether a block goes on after this empty line: input that is already waiting, as in a paste that is not marked as one, is indented."""
+    """Whether a block goes on after this empty line: what is already waiting, as in a paste not marked as one, is indented."""
     in_block = "\n" in before and not before.rpartition("\n")[2].strip()
     return in_block and waiting(event)[:1] in (" ", "\t")
 

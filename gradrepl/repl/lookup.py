@@ -249,6 +249,10 @@ def signature(function: Any) -> inspect.Signature | None:
         return None
 
 
+def is_op(function: Any) -> bool:
+    return hasattr(function, "declaration")
+
+
 def signature_text(function: Any, bound: bool = False) -> str:
     """The signature without annotations, and `bound` without `self`; where there is none, what the docstring begins with."""
     found = signature(function)
@@ -256,6 +260,7 @@ def signature_text(function: Any, bound: bool = False) -> str:
         line = (inspect.getdoc(function) or "").partition("\n")[0]
         return line[line.index("(") :] if "(" in line else "(…)"
     parameters = [parameter.replace(annotation=parameter.empty) for parameter in found.parameters.values()]
-    if bound and parameters and parameters[0].name == "self":
-        parameters = parameters[1:]
+    if parameters and parameters[0].name == "self":
+        # PyTorch calls the first argument of a function `input`; a method has it before the dot
+        parameters = parameters[1:] if bound else [parameters[0].replace(name="input"), *parameters[1:]] if is_op(function) else parameters
     return str(found.replace(parameters=parameters, return_annotation=inspect.Signature.empty))

@@ -33,7 +33,10 @@ def manual() -> str:
     commands = {f"%{name} {command.arguments}".rstrip(): command.meaning for name, command in COMMANDS.items()}
     sections = {
         "functions": FUNCTIONS,
-        "commands (a beginning that fits only one will do)": {"obj?": "signature, meaning, derivative and an example; obj?? the source", **commands},
+        "commands (a beginning that fits only one will do)": {
+            "obj?": "signature, meaning, derivative, an example; obj??: source",
+            **commands,
+        },
         "keys": KEYS,
     }
     return "\n\n".join(section(title, rows) for title, rows in sections.items())

@@ -161,27 +161,53 @@ zeros: a tensor of zeros
 zeros_like: zeros in the shape of another tensor
 ones_like: ones in the shape of another tensor
 """
-VECTOR, MATRIX, SQUARE = "torch.tensor([0.5, 2.0])", "torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])", "torch.tensor([[2.0, 1.0], [1.0, 3.0]])"
+VECTOR = "torch.tensor([0.5, 2.0])"
+MATRIX = "torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])"
+SQUARE = "torch.tensor([[2.0, 1.0], [1.0, 3.0]])"
 IMAGE = "torch.ones(1, 1, 3, 3)"
 # a parameter that is no tensor -> a value to show it with
 VALUES = {
-    "dim": "0", "dims": "(1, 0)", "exponent": "2", "size": "(2, 3)", "shape": "(-1,)", "min": "0.0", "k": "1", "n": "3", "p": "2", "dim0": "0", "dim1": "1",
-    "split_size_or_sections": "1", "chunks": "2", "repeats": "2", "shifts": "1", "start": "0", "end": "3", "value": "0.0", "weight": "0.5", "steps": "5",
-    "kernel_size": "2", "fill_value": "7.0", "index": "0", "length": "1", "negative_slope": "0.1",
+    "dim": "0", "dims": "(1, 0)", "exponent": "2", "size": "(2, 3)", "shape": "(-1,)", "min": "0.0", "k": "1", "n": "3", "p": "2",
+    "dim0": "0", "dim1": "1", "split_size_or_sections": "1", "chunks": "2", "repeats": "2", "shifts": "1", "start": "0", "end": "3",
+    "value": "0.0", "weight": "0.5", "steps": "5", "kernel_size": "2", "fill_value": "7.0", "index": "0", "length": "1",
 }  # fmt: skip
 # op -> the call, where the parameters alone do not tell it
 CALLS = {
-    "cat": "torch.cat([x, x])", "stack": "torch.stack([x, x])", "einsum": "torch.einsum('i,i->', x, x)", "where": "torch.where(x > 1, x, 0.0)",
-    "gather": "x.gather(0, torch.tensor([1, 0]))", "tensor": "torch.tensor([1.0, 2.0], requires_grad=True)", "zeros": "torch.zeros(2, 3)",
-    "ones": "torch.ones(2, 3)", "rand": "torch.rand(2)", "randn": "torch.randn(2)", "arange": "torch.arange(5)", "full": "torch.full((2,), 7.0)",
-    "view": "x.view(2, 1)", "reshape": "x.reshape(2, 1)", "expand": "x.expand(2, 2)", "permute": "torch.ones(2, 3).permute(1, 0).shape",
-    "masked_fill": "x.masked_fill(x > 1, 0.0)", "masked_select": "x.masked_select(x > 1)", "backward": "(x ** 2).sum().backward()",
-    "cross_entropy": "F.cross_entropy(x.view(1, 2), torch.tensor([1]))", "linear": "F.linear(x, torch.ones(1, 2))", "eye": "torch.eye(2)",
-    "index_select": "x.index_select(0, torch.tensor([1]))", "manual_seed": "torch.manual_seed(0)", "randint": "torch.randint(10, (3,))",
-    "empty": "torch.empty(2, 3).shape", "embedding": "F.embedding(torch.tensor([1]), torch.ones(3, 2))", "detach": "x.detach()",
-    "nll_loss": "F.nll_loss(x.view(1, 2), torch.tensor([1]))", "clamp": "x.clamp(max=1.0)", "requires_grad_": "torch.ones(2).requires_grad_()",
-    "retain_grad": "(x * 2).retain_grad()", "randperm": "torch.randperm(4)", "scatter_add": "x.scatter_add(0, torch.tensor([0, 0]), torch.ones(2))",
-}  # fmt: skip
+    "arange": "torch.arange(5)",
+    "backward": "(x ** 2).sum().backward()",
+    "cat": "torch.cat([x, x])",
+    "clamp": "x.clamp(max=1.0)",
+    "cross_entropy": "F.cross_entropy(x.view(1, 2), torch.tensor([1]))",
+    "detach": "x.detach()",
+    "einsum": "torch.einsum('i,i->', x, x)",
+    "embedding": "F.embedding(torch.tensor([1]), torch.ones(3, 2))",
+    "empty": "torch.empty(2, 3).shape",
+    "expand": "x.expand(2, 2)",
+    "eye": "torch.eye(2)",
+    "full": "torch.full((2,), 7.0)",
+    "gather": "x.gather(0, torch.tensor([1, 0]))",
+    "index_select": "x.index_select(0, torch.tensor([1]))",
+    "linear": "F.linear(x, torch.ones(1, 2))",
+    "manual_seed": "torch.manual_seed(0)",
+    "masked_fill": "x.masked_fill(x > 1, 0.0)",
+    "masked_select": "x.masked_select(x > 1)",
+    "nll_loss": "F.nll_loss(x.view(1, 2), torch.tensor([1]))",
+    "ones": "torch.ones(2, 3)",
+    "permute": "torch.ones(2, 3).permute(1, 0).shape",
+    "rand": "torch.rand(2)",
+    "randint": "torch.randint(10, (3,))",
+    "randn": "torch.randn(2)",
+    "randperm": "torch.randperm(4)",
+    "requires_grad_": "torch.ones(2).requires_grad_()",
+    "reshape": "x.reshape(2, 1)",
+    "retain_grad": "(x * 2).retain_grad()",
+    "scatter_add": "x.scatter_add(0, torch.tensor([0, 0]), torch.ones(2))",
+    "stack": "torch.stack([x, x])",
+    "tensor": "torch.tensor([1.0, 2.0], requires_grad=True)",
+    "view": "x.view(2, 1)",
+    "where": "torch.where(x > 1, x, 0.0)",
+    "zeros": "torch.zeros(2, 3)",
+}
 
 
 def meaning(name: str) -> str:
@@ -193,17 +219,20 @@ def meaning(name: str) -> str:
 
 def examples(expression: str, value: Any, name: str) -> Iterator[list[str]]:
     """Programs that may show the function: its own call if there is one, then calls made from its parameters."""
-    base = name.rstrip("_")
     if name in CALLS:
-        yield [f"x = {VECTOR[:-1]}, requires_grad=True)", *([CALLS[name]] if "x" in CALLS[name] else [])] if "x" in CALLS[name] else [CALLS[name]]
+        yield ([f"x = {wanting_gradient(VECTOR)}"] if "x" in CALLS[name].replace(name, "") else []) + [CALLS[name]]
     if isinstance(value, type):
         return
     required = required_parameters(value)
     for sample in (VECTOR, MATRIX, SQUARE, IMAGE):
         others = [VALUES.get(parameter, "x") for parameter in required[1:]]
-        sample = sample if name.endswith("_") and base else f"{sample[:-1]}, requires_grad=True)"
+        sample = sample if name.endswith("_") else wanting_gradient(sample)
         yield [f"x = {sample}", call(expression, ["x", *others])]
         yield [f"x = {sample}", call(expression, ["x", *others, "0"])]
+
+
+def wanting_gradient(sample: str) -> str:
+    return f"{sample[:-1]}, requires_grad=True)"
 
 
 def call(expression: str, arguments: list[str]) -> str:

@@ -1,4 +1,4 @@
-"""Turns typed or pasted text into inputs: takes off prompts, old outputs, fences and a common indent. Pure functions on the standard library."""
+"""Turns typed or pasted text into inputs: takes off prompts, old outputs, fences and a common indent. Pure functions, standard library."""
 
 import codeop
 import io
@@ -148,7 +148,7 @@ def state(text: str) -> str:
 def wants_more(text: str, *, at_once: bool = False) -> bool:
     """Whether Enter after this text starts a new line instead of running it.
 
-    An open bracket, string or block wants more; a block is closed by an empty line, or `at_once` where the text was pasted or recalled whole.
+    An open bracket, string or block wants more; an empty line closes a block, and it is closed `at_once` where the text came as a whole.
     """
     pieces = inputs(text)
     if not pieces or is_transcript(text):

@@ -40,11 +40,23 @@ class FileBackedHistory(History):
         self.file.append(string)
 
 
+def harmless(function: Callable[..., Any], otherwise: Any) -> Callable[..., Any]:
+    """The function, or `otherwise` where it fails: what only decorates the prompt meets every object there is, and must not end it."""
+
+    def called(*arguments: Any) -> Any:
+        try:
+            return function(*arguments)
+        except Exception:
+            return otherwise
+
+    return called
+
+
 class NamespaceCompleter(Completer):
     """Offers what `complete(text before the cursor)` finds."""
 
     def __init__(self, complete: Callable[[str], Iterable[Any]]):
-        self.complete = complete
+        self.complete = harmless(complete, ())
 
     def get_completions(self, document, complete_event):
         for found in self.complete(document.text_before_cursor):
@@ -62,7 +74,7 @@ class TerminalReader:
         self.output = output or create_output(os.fdopen(os.dup(1), "w", encoding="utf-8", errors="replace"))
         self.history = FileBackedHistory(history) if history else InMemoryHistory()
         self.colour = has_colour(sys.stdout) and settings.theme != "none"
-        self.toolbar = toolbar
+        self.toolbar = harmless(toolbar, "")
         with create_app_session(self.input, self.output):
             self.session = self.new_session(complete)
         self.session.app.ttimeoutlen = 0.05

@@ -109,9 +109,9 @@ class Program:
 
         try:
             for path in self.options.outputs:
-                gradrepl.save(value, path)
+                gradrepl.save(value, path, names=self.namespace)
             if self.options.tree:
-                show(gradrepl.tree(value))
+                show(gradrepl.tree(value, names=self.namespace))
         except BrokenPipeError:
             silence(sys.stdout)
             return 1

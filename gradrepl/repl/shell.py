@@ -45,6 +45,7 @@ class Shell:
         self.reader: Any = None
         self.next_text = ""  # what %load and %edit leave at the prompt
         self.watched = Watched(self)
+        self.observed = False
         self.preloaded.offer({"watch": self.watched.start, "unwatch": self.watched.stop})
 
     def feed(self, text: str) -> None:
@@ -75,6 +76,7 @@ class Shell:
         return True
 
     def execute(self, source: str) -> None:
+        self.observe()
         command = as_command(source)
         good, shown = False, self.printer.count
         try:
@@ -86,6 +88,16 @@ class Shell:
         finally:
             self.session.add(Entry(source, good, python=not command, shown=self.printer.count > shown))
         self.watched.look()
+
+    def observe(self) -> None:
+        """Have the engine watched from the first input on: later questions ask which line made a node. Here, since torch watches by thread."""
+        if not self.observed:
+            import torch  # noqa: F401
+
+            from gradrepl.insight import observe
+
+            observe()
+            self.observed = True
 
     def fail(self, error: BaseException) -> None:
         """Show an error as Python would: through `sys.excepthook`, where the user has put one."""

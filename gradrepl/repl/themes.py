@@ -4,16 +4,17 @@ import os
 
 # role -> colour, by theme. `auto` keeps to the terminal's own palette, which its owner has chosen to be readable.
 THEMES = {
-    "auto": dict(prompt="ansigreen", keyword="ansiblue", name="ansicyan", string="ansigreen", number="ansimagenta", comment="ansibrightblack",
-                 error="ansired", hint="ansibrightblack", bar="reverse", bar_key="bold"),
+    "auto": dict(prompt="ansigreen", keyword="ansiblue", name="ansicyan", string="ansigreen", number="ansimagenta",
+                 comment="ansibrightblack", error="ansired", hint="ansibrightblack", bar="reverse"),
     "dark": dict(prompt="#3fc79a", keyword="#79b8ff", name="#b392f0", string="#9ecb8c", number="#e0a56b", comment="#8b949e",
-                 error="#ff8f7a", hint="#6e7681", bar="bg:#21262d #c9d1d9", bar_key="bold #79b8ff"),
+                 error="#ff8f7a", hint="#6e7681", bar="bg:#21262d #c9d1d9"),
     "light": dict(prompt="#0b7a53", keyword="#0a58b5", name="#6f42c1", string="#22703a", number="#9a4b00", comment="#6a737d",
-                  error="#b3261e", hint="#8c959f", bar="bg:#eaeef2 #24292f", bar_key="bold #0a58b5"),
+                  error="#b3261e", hint="#8c959f", bar="bg:#eaeef2 #24292f"),
 }  # fmt: skip
 PYGMENTS = {
-    "keyword": "keyword", "keyword.constant": "number", "operator.word": "keyword", "name.builtin": "name", "name.function": "name", "name.class": "name",
-    "name.decorator": "name", "literal.string": "string", "literal.number": "number", "comment": "comment", "name.exception": "error",
+    "keyword": "keyword", "keyword.constant": "number", "operator.word": "keyword", "name.builtin": "name", "name.function": "name",
+    "name.class": "name", "name.decorator": "name", "literal.string": "string", "literal.number": "number", "comment": "comment",
+    "name.exception": "error",
 }  # fmt: skip
 
 
@@ -31,9 +32,8 @@ def prompt_style(theme: str):
     if colours is None:
         return Style([("bottom-toolbar", "noreverse"), ("auto-suggestion", "")])
     rules = [(f"pygments.{token}", colours[role]) for token, role in PYGMENTS.items()]
-    rules += [("prompt", f"bold {colours['prompt']}"), ("auto-suggestion", colours["hint"]), ("bottom-toolbar", f"noreverse {colours['bar']}")]
-    rules += [("bottom-toolbar.key", colours["bar_key"])]
-    return Style(rules)
+    rules += [("prompt", f"bold {colours['prompt']}"), ("auto-suggestion", colours["hint"])]
+    return Style([*rules, ("bottom-toolbar", f"noreverse {colours['bar']}")])
 
 
 ANSI = {"ansired": 31, "ansigreen": 32, "ansiblue": 34, "ansimagenta": 35, "ansicyan": 36, "ansibrightblack": 90}

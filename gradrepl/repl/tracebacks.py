@@ -1,12 +1,14 @@
 """Shows an error: the user's own lines with carets, then what the graph knows about it. Imports the standard library; advice on need."""
 
 import os
+import shutil
 import sys
+import textwrap
 import traceback
 import warnings
 from types import TracebackType
 
-from gradrepl.repl.streams import has_colour
+from gradrepl.repl.streams import has_colour, is_terminal
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
@@ -26,7 +28,17 @@ def show_error(kind: type[BaseException], error: BaseException, tb: TracebackTyp
     colour = theme if has_colour(stream) else "none"
     text = formatted(kind, error, tb)
     notes = notes_about(error, tb)
-    write(painted(text, colour) + "".join(f"  {line}\n" for line in notes), stream)
+    write(painted(text, colour) + laid_out(notes, stream), stream)
+
+
+def laid_out(notes: list[str], stream) -> str:
+    """The notes, indented, and on a terminal broken between words."""
+    if not is_terminal(stream):
+        return "".join(f"  {note}\n" for note in notes)
+    width = max(20, shutil.get_terminal_size().columns - 1)
+    return "".join(
+        textwrap.fill(note, width, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False) + "\n" for note in notes
+    )
 
 
 def formatted(kind: type[BaseException], error: BaseException, tb: TracebackType | None) -> str:
@@ -97,4 +109,4 @@ def show_warning(message, category, filename, lineno, file=None, line=None) -> N
     from gradrepl.repl.advice import advice_for
 
     notes = advice_for(str(message))
-    write(warnings.formatwarning(message, category, filename, lineno, line) + "".join(f"  {note}\n" for note in notes), stream)
+    write(warnings.formatwarning(message, category, filename, lineno, line) + laid_out(notes, stream), stream)
