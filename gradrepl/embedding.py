@@ -30,10 +30,6 @@ class EmbeddedTorch:
 
     def exec_module(self, module):
         module.__spec__ = module.__spec__.loader_state
-        if module.__name__ in ("torch", "gradrepl.torch"):
-            from gradrepl.insight.observer import observe
-
-            observe()
 
 
 FINDER = EmbeddedTorch()

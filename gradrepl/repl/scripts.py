@@ -14,6 +14,13 @@ from gradrepl.repl.streams import silence
 def run_program(options) -> int:
     """Run what the command line names and give the exit status."""
     program = Program(options)
+    if options.outputs or options.tree or options.interactive:
+        # pictures name the lines that made their nodes; a program that asks nothing is not watched, which costs 13 ms and slows every op
+        import torch  # noqa: F401, the engine is watched once it is there
+
+        from gradrepl.insight import observe
+
+        observe()
     status = program.run()
     if options.outputs or options.tree:
         status = program.deliver() or status

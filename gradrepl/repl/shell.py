@@ -90,7 +90,7 @@ class Shell:
         self.watched.look()
 
     def observe(self) -> None:
-        """Have the engine watched from the first input on: later questions ask which line made a node. Here, since torch watches by thread."""
+        """Have the engine watched from the first input on, and in this thread: later questions ask which line made a node."""
         if not self.observed:
             import torch  # noqa: F401
 
