@@ -133,7 +133,7 @@ def last_graph(shown: Any, source: str, namespace: dict[str, Any]) -> Any:
     if has_graph(shown):
         return shown
     try:
-        names = [node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+        names = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
     except (SyntaxError, ValueError):
         names = []
     candidates = [namespace[name] for name in [*namespace, *in_reading_order(names)] if name in namespace]
