@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from functools import cache, lru_cache
 
-WRITES_A_VIEW = ("base", "source")  # CopySlices
-
-
 @cache
 def declared() -> dict[str, dict[str, str]]:
     """Node class -> input -> its derivative, for all ops of the engine."""
@@ -33,6 +30,4 @@ def input_names(name: str) -> tuple[str, ...]:
     >>> input_names("MmBackward0")
     ('self', 'mat2')
     """
-    if name == "CopySlices":
-        return WRITES_A_VIEW
     return tuple(input for inputs in formulas(name) for input in inputs.split(", "))

@@ -120,6 +120,26 @@ class Builder:
         self.place = {index: place for place, index in enumerate(self.order)}
         self.reads_saved = bool(self.look.saved) or len(self.order) <= READABLE
         self.values = self.wants_values()
+        self.known = self.kept_outputs() if self.values else {}
+
+    def kept_outputs(self) -> dict[tuple[int, int], Any]:
+        """Tensors between the ops that some op keeps for backward."""
+        known: dict[tuple[int, int], Any] = {}
+        for index, kept in enumerate(self.kept):
+            for each in kept:
+                if each.tensor is None or each.versions:
+                    continue
+                edge = (index, 0) if each.slot == "result" else self.found_edge(each.tensor)
+                if edge:
+                    known.setdefault(edge, each.tensor)
+        return known
+
+    def found_edge(self, tensor: Any) -> tuple[int, int] | None:
+        """The node, by index, and the output that a tensor came from."""
+        index, output = self.found.leaves.get(id(tensor)), 0
+        if index is None and tensor.requires_grad and has_fresh_grad_fn(tensor):
+            index, output = self.found.index.get(tensor.grad_fn), tensor.output_nr
+        return None if index is None else (index, output)
 
     def edge_of(self, tensor: Any) -> tuple[int, int]:
         start = start_of(tensor)
@@ -220,14 +240,16 @@ class Builder:
             names = self.names.edge(function, number) or self.names.tensor(tensor)
             output, more = self.filled(outputs[number], tensor, names)
             outputs, faults = (*outputs[:number], output, *outputs[number + 1 :]), faults + more
-        return (self.seen_values(outputs, seen) if self.values and seen.value is not None else outputs), faults
+        return (self.with_values(outputs, index, seen) if self.values else outputs), faults
 
-    def seen_values(self, outputs: tuple[Output, ...], seen: Observation) -> tuple[Output, ...]:
+    def with_values(self, outputs: tuple[Output, ...], index: int, seen: Observation) -> tuple[Output, ...]:
+        """The outputs with the numbers of tensors that have no name, but that an op keeps or an observer saw."""
         results = seen.value if isinstance(seen.value, (tuple, list)) else (seen.value,)
-        return tuple(
-            output._replace(value=read_value(result)) if output.value is None and is_tensor(result) else output
-            for output, result in zip(outputs, results, strict=False)
-        ) + outputs[len(results) :]
+        filled = []
+        for number, output in enumerate(outputs):
+            tensor = self.known.get((index, number), results[number] if number < len(results) else None)
+            filled.append(output._replace(value=read_value(tensor)) if output.value is None and is_tensor(tensor) else output)
+        return tuple(filled)
 
     def saved(self, kept: list[Kept]) -> tuple[tuple[Saved, ...], tuple[str, ...]]:
         """What the node keeps, one entry for each tensor, and the writes that spoilt it."""
@@ -268,10 +290,8 @@ class Builder:
 
     def source(self, tensor: Any) -> tuple[int, int] | None:
         """Where in the graph a saved tensor comes from."""
-        index, output = self.found.leaves.get(id(tensor)), 0
-        if index is None and tensor.requires_grad and has_fresh_grad_fn(tensor):
-            index, output = self.found.index.get(tensor.grad_fn), tensor.output_nr
-        return None if index is None else (self.place[index], output)
+        edge = self.found_edge(tensor)
+        return edge and (self.place[edge[0]], edge[1])
 
     def roots(self) -> tuple[Root, ...]:
         return tuple(self.root(number, path, thing, start) for number, ((path, thing), start) in enumerate(zip(self.asked, self.starts, strict=True)))

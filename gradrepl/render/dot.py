@@ -77,12 +77,11 @@ class Writer:
             style["label"] = escaped(arrow.label, pad=" ")
         if self.drawing.flow == "forward" and arrow.kind in ("flow", "leaf", "root"):
             style["dir"] = "back"
-        if arrow.output:
-            style["headlabel"] = f" {arrow.output} "
         return style
 
     def label(self, card: Card) -> str:
-        title, lines = html.escape(visible(card.title)), [self.small(line) for line in card.lines]
+        title = html.escape(visible(card.title))
+        lines = [html.escape(visible(line)) if place in card.heads else self.small(line) for place, line in enumerate(card.lines)]
         bold = title if card.kind in ("saved", "alias", "cut") else f"<b>{title}</b>"
         return f"<{'<br/>'.join([bold, *lines])}>"
 
@@ -96,13 +95,15 @@ class Writer:
         return f'<<table border="0" cellborder="0" cellspacing="0" cellpadding="2">{legend}{rows}</table>>'
 
     def legend_table(self) -> str:
-        cells = "".join(self.swatch(kind) for kind in self.drawing.kinds)
-        return f'<table border="0" cellborder="0" cellspacing="3" cellpadding="2"><tr>{cells}</tr></table>'
+        kinds = self.drawing.kinds
+        width = sum(26 + 5 * len(LEGEND[kind][0]) for kind in kinds)  # a fixed size, or the table is stretched to the widest line below
+        cells = "".join(map(self.swatch, kinds))
+        return f'<table border="0" cellborder="0" cellspacing="3" cellpadding="2" fixedsize="true" width="{width}" height="22"><tr>{cells}</tr></table>'
 
     def swatch(self, kind: str) -> str:
-        words, _ = LEGEND[kind]
-        role = role_of(kind)
-        box = f'<td border="1" color="{STROKES[role]}" bgcolor="{self.theme.fill(role)}" width="12" height="10" fixedsize="true"></td>'
+        words, border = LEGEND[kind]
+        role, style = role_of(kind), ' style="dashed"' if border == "dashed" else ""
+        box = f'<td border="1"{style} color="{STROKES[role]}" bgcolor="{self.theme.fill(role)}" width="12" height="10" fixedsize="true"></td>'
         return box + f"<td>{self.small(words)} </td>"
 
 

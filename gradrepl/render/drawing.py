@@ -30,6 +30,7 @@ class Card(NamedTuple):
     fault: bool = False
     nodes: tuple[str, ...] = ()  # the ids that it stands for
     scope: tuple[str, ...] = ()
+    heads: tuple[int, ...] = ()  # lines that are written as large as the title
 
 
 class Arrow(NamedTuple):
@@ -38,7 +39,6 @@ class Arrow(NamedTuple):
     source: str
     target: str
     label: str = ""
-    output: str = ""  # at the head: which output of the target
     kind: str = "flow"  # or "leaf", "cut", "saved", "constant", "root"
 
 
@@ -145,6 +145,7 @@ class Painter:
 
     def __init__(self, graph: Graph, cards: list, links: list[Link]) -> None:
         self.graph, self.kept, self.links = graph, cards, links
+        self.root_ids = {graph.nodes[root.node].id for root in graph.roots if root.node is not None and root.tensor}
         self.ids = [self.id_of(place, card) for place, card in enumerate(cards)]
         self.shows_saved = graph.look.saved if graph.look.saved is not None else sum(isinstance(card, int) for card in cards) <= SAVED_CARDS
 
@@ -188,10 +189,11 @@ class Painter:
         return Card(node.id, kind, ("! " if fault else "") + title, words, labels.tooltip(node), fault, (node.id,), node.scope)
 
     def types(self, node: Node) -> str:
-        """A root's card says its name and type already."""
-        if len(node.outputs) == 1 and any(root.node is not None and self.graph.nodes[root.node] is node and root.tensor for root in self.graph.roots):
-            return ""
-        return labels.outputs_text(node)
+        return "" if self.is_root(node) else labels.outputs_text(node)
+
+    def is_root(self, node: Node) -> bool:
+        """Does a root's card tell of its only output already?"""
+        return len(node.outputs) == 1 and node.id in self.root_ids
 
     def particulars(self, node: Node) -> Iterator[str]:
         if node.kind == "custom":
@@ -201,10 +203,9 @@ class Painter:
         yield from (", ".join(labels.badges(output)) for output in node.outputs if labels.badges(output))
 
     def numbers(self, node: Node) -> Iterator[str]:
-        for output in node.outputs:
-            text = labels.value_text(output, True)
-            if text:
-                yield text
+        """Of a tensor that has no card of its own."""
+        if not self.is_root(node):
+            yield from filter(None, map(labels.numbers_text, node.outputs))
 
     def leaf(self, node: Node) -> Card:
         title = labels.names_text(node.names) or "leaf"
@@ -234,7 +235,7 @@ class Painter:
         for root in self.graph.roots:
             if root.tensor is None or root.node is not None and self.graph.nodes[root.node].leaf:
                 continue
-            lines = [labels.type_text(root.tensor, ""), labels.value_text(root.tensor) if root.tensor.value and root.tensor.value.item is None else ""]
+            lines = [labels.type_text(root.tensor, ""), labels.numbers_text(root.tensor)]
             fault = bool(root.tensor.value and (root.tensor.value.nan or root.tensor.value.inf))
             title = ("! " if fault else "") + labels.root_title(root, self.graph)
             yield Card(root.id, "root", title, tuple(filter(None, lines)), fault=fault)
@@ -243,7 +244,7 @@ class Painter:
         shown = {place: id for id, card in zip(self.ids, self.kept, strict=True) if not isinstance(card, Alias) for place in members(card)}
         for root in self.graph.roots:
             if root.tensor is not None and root.node is not None and not self.graph.nodes[root.node].leaf:
-                yield Arrow(root.id, shown[root.node], output=labels.output_label(self.graph.nodes[root.node], root.output), kind="root")
+                yield Arrow(root.id, shown[root.node], labels.output_label(self.graph.nodes[root.node], root.output), "root")
 
     def arrows(self) -> Iterator[Arrow]:
         groups: dict[tuple, list[Link]] = {}
@@ -262,7 +263,8 @@ class Painter:
         end = self.kept[kept.target] if isinstance(kept, Alias) else kept
         node = self.graph.nodes[end] if isinstance(end, int) else None
         output = labels.output_label(node, link.output) if node and link.output is not None else ""
-        return Arrow(self.ids[source], self.ids[target], label, output, "leaf" if isinstance(kept, Alias) or node and node.leaf else "flow")
+        words = "\n".join(filter(None, (label, output)))
+        return Arrow(self.ids[source], self.ids[target], words, "leaf" if isinstance(kept, Alias) or node and node.leaf else "flow")
 
     def words(self, link: Link) -> str:
         source = self.kept[link.source]
@@ -292,9 +294,12 @@ class Painter:
         """One note beside an op, for all that it keeps."""
         kept = [saved for saved in node.saved if not is_number(node, saved)]
         if kept:
-            lines = [line for saved in kept for line in (labels.saved_text(saved), labels.saved_detail(saved), labels.saved_value(saved)) if line]
+            words = [(labels.saved_text(saved), labels.saved_detail(saved), labels.saved_value(saved)) for saved in kept]
+            lines = [(line, not place) for each in words for place, line in enumerate(each) if line]
+            heads = tuple(place for place, (_, head) in enumerate(lines[1:]) if head)
             spoilt = any(saved.expected is not None for saved in kept)
-            card = Card(f"{node.id}_saved", "saved", lines[0], tuple(lines[1:]), fault=spoilt, nodes=(node.id,))
+            rest = tuple(line for line, _ in lines[1:])
+            card = Card(f"{node.id}_saved", "saved", lines[0][0], rest, fault=spoilt, nodes=(node.id,), heads=heads)
             yield card, Arrow(node.id, card.id, kind="saved")
 
     def constants(self, node: Node) -> Iterator[tuple[Card, Arrow]]:

@@ -9,7 +9,7 @@ from typing import Any
 from gradrepl.graphs.formulas import input_names
 from gradrepl.graphs.model import Cut, Graph, Node, Output, Root, Saved, Source, count
 
-DEFAULTS: dict[str, Any] = {"alpha": 1, "beta": 1, "keepdim": False}
+DEFAULTS: dict[str, Any] = {"alpha": 1, "beta": 1}
 BROADCASTS = frozenset("Add Sub Rsub Mul Div Pow1 Where Maximum Minimum Fmax Fmin Atan2 Lerp Addcmul Addcdiv Copysign Hypot Xlogy Fmod1 Remainder1".split())
 FIRST_BROADCASTS = frozenset("Addmm Addbmm Baddbmm Addmv Addr".split())
 
@@ -66,12 +66,19 @@ def names_text(names: tuple[str, ...], most: int = 3) -> str:
 
 
 def outputs_text(node: Node) -> str:
-    """The type of the only output, or how many there are."""
-    if len(node.outputs) == 1:
-        named = names_text(node.names)
-        return " ".join(filter(None, (f"{named}:" if named and node.outputs[0].shape is not None else named, type_text(node.outputs[0]))))
-    named = f": {names_text(node.names)}" if node.names else ""
-    return f"{len(node.outputs)} outputs{named}"
+    """Names, number and type of the only output, or how many there are."""
+    if len(node.outputs) > 1:
+        return f"{len(node.outputs)} outputs" + (f": {names_text(node.names)}" if node.names else "")
+    output, named = node.outputs[0], names_text(node.names)
+    if output.value and output.value.item is not None:
+        return f"{named} = {output.value.text} {type_text(output)}".strip()
+    return " ".join(filter(None, (f"{named}:" if named and output.shape is not None else named, type_text(output))))
+
+
+def numbers_text(output: Output) -> str:
+    """What `outputs_text` does not say: the numbers of a tensor of several, the gradient."""
+    value = f"= {output.value.text}" if output.value and output.value.item is None else ""
+    return " · ".join(filter(None, (value, f"grad {output.grad.text}" if output.grad else "")))
 
 
 def argument_text(name: str, value: Any) -> str:
@@ -82,12 +89,18 @@ def argument_text(name: str, value: Any) -> str:
 
 def arguments_text(node: Node) -> str:
     """The arguments that are not what they are by default."""
-    told = (pair for pair in node.arguments if pair[1] not in (None, False, (), "") and DEFAULTS.get(pair[0]) != pair[1])
-    return ", ".join(argument_text(*pair) for pair in told)
+    return ", ".join(argument_text(*pair) for pair in node.arguments if is_telling(*pair))
+
+
+def is_telling(name: str, value: Any) -> bool:
+    """Is an argument worth a word? 0 is, what is absent or as by default is not."""
+    return value is not None and value is not False and value not in ((), "") and not (name in DEFAULTS and value == DEFAULTS[name])
 
 
 def constants_text(node: Node) -> str:
     """Which inputs no gradient flows to, by name where that is known; numbers are told as arguments."""
+    if node.kind == "inplace":  # they are those of the op that wrote, which is not known
+        return ""
     numbers = {name for name, _ in node.arguments}
     places = [place for place, edge in enumerate(node.inputs) if edge is None and input_name(node, place) not in numbers]
     if not places:
@@ -135,12 +148,6 @@ def badges(output: Output) -> list[str]:
     return hooks + (["retains grad"] if output.retains_grad else [])
 
 
-def value_text(output: Output, several: bool = False) -> str:
-    """The numbers of a tensor and of its gradient."""
-    value = f"= {output.value.text}" if output.value else ""
-    return value + (f" · grad {output.grad.text}" if output.grad and several else "")
-
-
 def root_name(root: Root, graph: Graph) -> str:
     if root.tensor and root.tensor.names:
         return names_text(root.tensor.names)
@@ -185,7 +192,7 @@ def tooltip(node: Node) -> str:
     lines = [f"{node.id} {node.title if node.leaf else node.name}"]
     for number, output in enumerate(node.outputs):
         which = f"output {number}: " if len(node.outputs) > 1 else ""
-        lines.append(which + " ".join(filter(None, (names_text(output.names, 9), shape_text(output.shape), output.dtype, device_text(output), value_text(output, True), *badges(output)))))
+        lines.append(which + " ".join(filter(None, (names_text(output.names, 9), shape_text(output.shape), output.dtype, device_text(output), f"= {output.value.text}" if output.value else "", f"grad {output.grad.text}" if output.grad else "", *badges(output)))))
     lines += [argument_text(*pair) for pair in node.arguments]
     lines += [f"saved {saved_text(saved)}: {saved_detail(saved)}" for saved in node.saved]
     if node.leaf:

@@ -37,7 +37,7 @@ def row(node: Node, graph: Graph) -> tuple[str, str, str, str]:
         return node.id, types, f"leaf {labels.names_text(node.names)}".rstrip(), " · ".join(labels.leaf_text(node).split(" · ")[1:])
     inputs = [input_text(node, place, edge, graph) for place, edge in enumerate(node.inputs)]
     named = {labels.input_name(node, place) for place in range(len(node.inputs))}
-    inputs += [f"{name}={value}" for name, value in node.arguments if name not in named and value is not None and labels.DEFAULTS.get(name) != value]
+    inputs += [f"{name}={value}" for name, value in node.arguments if name not in named and labels.is_telling(name, value)]
     names = f"{labels.names_text(node.names)} = " if node.names else ""
     where = f"# {labels.source_text(node.source)}  {node.source.text.strip()}".rstrip() if node.source else ""
     return node.id, types, f"{names}{node.name}({', '.join(inputs)})", "  ".join(filter(None, (where, *(f"! {fault}" for fault in node.faults))))

@@ -52,7 +52,7 @@ def card_text(card: Card) -> str:
 
 def arrow_text(arrow: Arrow, flow: str) -> str:
     line = LINES.get(arrow.kind, "-->")
-    label = ", ".join(filter(None, (*arrow.label.split("\n"), arrow.output)))
+    label = ", ".join(arrow.label.split("\n"))
     ends = name(arrow.source), name(arrow.target)
     if flow == "forward" and arrow.kind in ("flow", "leaf", "root", "constant"):
         ends = ends[::-1]

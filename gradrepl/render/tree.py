@@ -207,7 +207,7 @@ class Writer:
         return f"{', '.join(positions)}: " if positions and len(inputs) > 1 else ""
 
     def detail(self, place: int, node: Node) -> str:
-        parts = [labels.arguments_text(node), labels.constants_text(node), *(labels.value_text(output, True) for output in node.outputs)]
+        parts = [labels.arguments_text(node), labels.constants_text(node), *map(labels.numbers_text, node.outputs)]
         if node.kind == "custom":
             parts.append("your Function" + (f", {labels.source_text(node.defined)}" if node.defined else ""))
         if node.inner:
