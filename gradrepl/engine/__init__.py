@@ -1,3 +1,3 @@
 """The autograd engine: NumPy (and, when first needed, SciPy) and nothing else. Importing it declares every op."""
 
-from gradrepl.engine import backward, constructor, conversions, copies, factories, facts, formulas, function, ops, printing, random
+from gradrepl.engine import anomaly, backward, constructor, conversions, copies, factories, facts, formulas, function, ops, printing, random

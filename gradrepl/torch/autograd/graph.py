@@ -3,11 +3,16 @@
 __name__ = __name__.removeprefix("gradrepl.")
 
 import abc
+import functools
+import threading
 
-from gradrepl.engine.backward import GradientEdge, get_gradient_edge, pack_saved
+from gradrepl.engine.backward import GradientEdge, get_gradient_edge, pack_saved, target_edge
+from gradrepl.engine.execution import current_run
 from gradrepl.engine.modes import here
 from gradrepl.engine.names import listen, unlisten
 from gradrepl.engine.node import Node as _Node
+from gradrepl.engine.tensor import Tensor
+from gradrepl.engine.views import written
 
 __all__ = [
     "saved_tensors_hooks",
@@ -25,9 +30,43 @@ __all__ = [
 class Node(abc.ABC):
     """Every grad_fn is an instance of this class."""
 
+    @abc.abstractmethod
+    def name(self):
+        """The name of the op that made the node."""
+
+    @property
+    @abc.abstractmethod
+    def next_functions(self):
+        """The nodes the gradients go to, each with the number of its output."""
+
+    @abc.abstractmethod
+    def metadata(self):
+        """A dict to keep things in."""
+
+    @property
+    @abc.abstractmethod
+    def _input_metadata(self):
+        """Shape, dtype and device of each gradient that comes in."""
+
+    @abc.abstractmethod
+    def register_hook(self, fn):
+        """Call `fn(grad_inputs, grad_outputs)` each time the node has run."""
+
+    @abc.abstractmethod
+    def register_prehook(self, fn):
+        """Call `fn(grad_outputs)` each time the node is about to run."""
+
+    @abc.abstractmethod
+    def _sequence_nr(self):
+        """The node's age."""
+
+    @abc.abstractmethod
+    def _register_hook_dict(self, tensor):
+        """Call the hooks of a tensor that this node made."""
+
     @classmethod
     def __subclasshook__(cls, subclass):
-        return cls is Node and issubclass(subclass, _Node)
+        return issubclass(subclass, _Node) if cls is Node else NotImplemented
 
 
 class saved_tensors_hooks:
@@ -81,5 +120,92 @@ class disable_saved_tensors_hooks:
 
 def increment_version(tensor):
     """Say that a tensor was written by other means, so that what was saved of it is seen to be stale."""
-    for each in (tensor,) if not isinstance(tensor, (tuple, list)) else tensor:
-        each.share_counter().version += 1
+    tensors = (tensor,) if isinstance(tensor, Tensor) else tensor
+    if not isinstance(tensors, (tuple, list)) or not all(isinstance(each, Tensor) for each in tensors):
+        raise RuntimeError("increment_version expect a Iterable[Tensor] as input")
+    for each in tensors:
+        written(each)
+
+
+class _MultiHandle:
+    """Removes several hooks."""
+
+    def __init__(self, handles):
+        self.handles = handles
+
+    def remove(self):
+        for handle in self.handles:
+            handle.remove()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, type, value, tb):
+        self.remove()
+
+
+def register_multi_grad_hook(tensors, fn, *, mode="all"):
+    """Call `fn` in a backward once the gradients of all these tensors are there (`mode="all"`), or the first (`"any"`)."""
+    if mode not in ("all", "any"):
+        raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    edges = [_edge(tensor) for tensor in tensors] if mode == "all" else []
+    if mode == "any":
+        for tensor in tensors:
+            assert tensor.requires_grad, "Expected gradient function to be set"
+    else:
+        assert all(edge is not None for edge in edges), "Expected gradient function to be set"
+    lock, runs = threading.Lock(), {}
+
+    def arrived(index, grad):
+        run = current_run()
+        with lock:
+            if run not in runs:
+                runs.clear()  # only one backward is under way in most programs
+                runs[run] = [None] * len(tensors), sum(map(run.will_run, edges)), []
+            grads, expected, seen = runs[run]
+            grads[index] = grad
+            seen.append(index)
+        if mode == "any" and len(seen) == 1:
+            fn(grad)
+        elif mode == "all" and len(seen) == expected:
+            fn(grads)
+
+    return _MultiHandle(tuple(tensor.register_hook(functools.partial(arrived, i)) for i, tensor in enumerate(tensors)))
+
+
+def _edge(tensor):
+    return target_edge(tensor) if tensor.requires_grad else None
+
+
+class _AllowMutationOnSavedContext:
+    """The graphs recorded inside one `allow_mutation_on_saved_tensors`."""
+
+    def __init__(self):
+        self.live = True
+
+
+class allow_mutation_on_saved_tensors:
+    """Inside `with`, saved tensors may be written: copies are kept for backward, which has to run inside as well."""
+
+    active = False
+
+    def __enter__(self):
+        if allow_mutation_on_saved_tensors.active:
+            raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
+        context = self.context = _AllowMutationOnSavedContext()
+
+        def unpack(kept):
+            assert context.live, (
+                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context"
+                "in which the graph was originally recorded."
+            )
+            return kept
+
+        self.hooks = saved_tensors_hooks(lambda tensor: tensor.detach().clone(), unpack)
+        self.hooks.__enter__()
+        allow_mutation_on_saved_tensors.active = True
+        return context
+
+    def __exit__(self, *args):
+        allow_mutation_on_saved_tensors.active = self.context.live = False
+        self.hooks.__exit__(*args)
