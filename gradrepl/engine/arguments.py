@@ -1,7 +1,7 @@
-"""The guard around what users call: PyTorch's own errors for wrong arguments, its names for right ones. Imports signatures only when needed.
+"""The guard around what users call: PyTorch's own errors for wrong arguments, and its names for right ones. Imports tensor.
 
-A guard is a function with the parameters of the one it guards, all optional, so that a wrong call arrives there too. It costs one call (90 ns);
-everything else happens when that call has failed. Like an op's recorder it is compiled when first used.
+A guard takes the positional arguments of the function it guards and any keywords, so that a wrong call arrives there too. It costs one call
+(90 ns); everything else happens when that call has failed, with signatures.py. Like an op's recorder it is compiled when first used.
 """
 
 import inspect
@@ -9,35 +9,42 @@ from types import FunctionType
 
 import numpy as np
 
-MISSING = type("Missing", (), {"__repr__": lambda self: "…", "__slots__": ()})()
-NAMES = {"MISSING": MISSING, "__builtins__": __builtins__}
-MISTAKES = TypeError, AttributeError, ValueError, IndexError, KeyError, NotImplementedError
+from gradrepl.engine.promotion import NUMBERS
+from gradrepl.engine.tensor import Tensor, tensor_of
+
+MISTAKES = TypeError, AttributeError, ValueError, IndexError, KeyError, AssertionError
+GENUINE = "genuine"  # the arguments were right: what the function raised stands
 TEXT = """\
-def {name}({signature}):
+def {name}({signature}*_excess, **_named):
     try:
-        if {unfit}: raise Unbound
-        result = {inner}({forwarded})
+        if {unusual}: result = by_name({key}, ({given}*_excess,), {defaults}, _named)
+        else: result = {key}({forwarded})
         if result is not NotImplemented: return result
-        mistake = None
-    except MISTAKES as error:
-        mistake = error
-    return mended({inner}, {home!r}, {name!r}, {given}, mistake)
+    except MISTAKES as mistake:
+        result = mended({key}, {home!r}, {name!r}, trimmed(({given}*_excess,), {defaults}), _named, mistake)
+        if result is GENUINE: raise
+        return result
+    return mended({key}, {home!r}, {name!r}, trimmed(({given}*_excess,), {defaults}), _named, None)
 """
 
 
-class Unbound(TypeError):
-    """A call that Python would refuse to bind."""
+class Missing:
+    """Stands for a required argument that was not given."""
+
+    __slots__ = ()
+
+
+MISSING = Missing()
 
 
 def guard(function, name, home):
-    """A function that calls `function`, and explains what was wrong with the arguments. `home` says which table of signatures."""
+    """A function that calls `function`, and explains what was wrong with the arguments. `home` names the table of signatures."""
     key = f"{home}_{name}"
-    while key in NAMES and NAMES[key] is not function:
-        key += "_"
-    NAMES[key] = function
-    guarded = FunctionType(compile_and_call.__code__, NAMES, name)
+    GUARDED[key] = function
+    guarded = FunctionType(compile_and_call.__code__, GUARDED, name)
     guarded.__kwdefaults__ = dict(guarded=guarded, key=key, home=home)
     guarded.__doc__, guarded.__module__, guarded.__wrapped__ = function.__doc__, function.__module__, function
+    GUARDS[key] = guarded
     return guarded
 
 
@@ -46,20 +53,178 @@ def compile_and_call(*args, guarded, key, home, **kwargs):
     return guarded(*args, **kwargs)
 
 
-def parameters_of(function):
-    declaration = getattr(function, "declaration", None)
-    if declaration is not None:
-        return [p.replace(annotation=p.empty) for p in declaration.parameters.values()]
-    if function.__kwdefaults__ and "declaration" in function.__kwdefaults__:  # the writing variant of an op
-        return [p.replace(annotation=p.empty) for p in function.__kwdefaults__["declaration"].parameters.values()]
-    return list(inspect.signature(function).parameters.values())
-
-
 def compile_guard(guarded, key, home):
-    name = guarded.__name__
-    exec(guard_text(parameters_of(NAMES[key]), name, key, home), NAMES, made := {})
-    made = made[name]
-    guarded.__code__, guarded.__defaults__, guarded.__kwdefaults__ = made.__code__, made.__defaults__, made.__kwdefaults__
+    """Write a guard and put its code in the place of the stub's: whoever holds the stub has the guard."""
+    name, (positional, spreads) = guarded.__name__, parameters_of(GUARDED[key])
+    GUARDED[f"{key}_defaults"] = defaults = tuple(MISSING if p.default is p.empty else p.default for p in positional)
+    names = [p.name for p in positional]
+    given = "".join(n + ", " for n in names)
+    required = [p.name for p in positional if p.default is p.empty][home == "methods" :]
+    text = TEXT.format(
+        name=name,
+        key=key,
+        home=home,
+        signature="".join(f"{n}=MISSING, " for n in names) + "/, " * bool(names),
+        given=given,
+        forwarded=given + "*_excess" * spreads,
+        defaults=f"{key}_defaults",
+        unusual=" or ".join(["_named", *["_excess"] * (not spreads), *[f"{n} is MISSING" for n in required]]),
+    )
+    made: dict = {}
+    exec(compile(text, f"<torch {name}>", "exec"), GUARDED, made)
+    guarded.__code__, guarded.__defaults__, guarded.__kwdefaults__ = made[name].__code__, defaults, None
 
 
-NAMES.update(compile_guard=compile_guard, MISTAKES=MISTAKES, Unbound=Unbound)
+def parameters_of(function):
+    """The positional parameters, and whether any number of others may follow."""
+    declaration = getattr(function, "declaration", None) or (function.__kwdefaults__ or {}).get("declaration")
+    parameters = declaration.parameters if declaration is not None else inspect.signature(function, follow_wrapped=False).parameters
+    positional = [p for p in parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    return positional, any(p.kind is p.VAR_POSITIONAL for p in parameters.values())
+
+
+def by_name(function, args, defaults, named):
+    return function(*trimmed(args, defaults), **named)
+
+
+def trimmed(args, defaults):
+    """The positional arguments that were given: those after the last that is not its parameter's default were not."""
+    count = len(args)
+    while 0 < count <= len(defaults) and args[count - 1] is defaults[count - 1]:
+        count -= 1
+    return args[:count]
+
+
+# ---- when a call has failed
+
+
+def mended(function, home, name, args, kwargs, mistake):
+    """The result of a call that only Python refused, or GENUINE, or PyTorch's error for wrong arguments."""
+    if any(map(is_foreign, (*args, *kwargs.values()))):
+        return overridden(GUARDS[f"{home}_{name}"], args, kwargs)
+    from gradrepl.engine.signatures import bound_arguments, signatures
+
+    options = signatures(home, name)
+    if not options:
+        return without_table(function, name, mistake)
+    given = args[1:] if home == "methods" else args
+    if home == "methods" and not options[0].parameters and len(options) == 1 and (given or kwargs):
+        problem = "no keyword arguments" if kwargs else f"no arguments ({len(given)} given)"
+        raise TypeError(f"TensorBase.{name}() takes {problem}") from None
+    signature, bound = bound_arguments(options, given, kwargs)
+    numbers = signature.numbers_as_tensors(bound)
+    if mistake is not None and not is_binding(mistake) and not numbers:
+        return GENUINE
+    bound |= {number: wrapped(bound[number]) for number in numbers}
+    return called_by_name(function, args[: len(args) - len(given)], bound)
+
+
+def wrapped(number):
+    return tensor_of(np.asarray(number, NUMBERS.get(type(number))))
+
+
+def without_table(function, name, mistake):
+    """Python's own words, for a function that PyTorch also writes in Python; only the name must be the public one."""
+    if mistake is None:
+        raise TypeError(f"{name}(): unsupported arguments") from None
+    if is_binding(mistake) and function.__name__ != name:
+        raise TypeError(str(mistake).replace(f"{function.__name__}()", f"{name}()")) from None
+    return GENUINE
+
+
+def is_binding(mistake):
+    """Whether Python refused the call itself: then no frame of the function is in the traceback."""
+    if not isinstance(mistake, TypeError):
+        return False
+    place = mistake.__traceback__
+    while place.tb_next is not None:
+        place = place.tb_next
+    return place.tb_frame.f_globals is GUARDED or place.tb_frame.f_code is by_name.__code__
+
+
+def called_by_name(function, receiver, bound):
+    """Call with the names that PyTorch knows the arguments by, and write the result into `out=` where the function cannot."""
+    parameters = inspect.signature(function, follow_wrapped=False).parameters
+    if getattr(function, "declaration", None) is not None:
+        parameters = function.declaration.parameters
+    takes_all = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+    out = None if "out" in parameters or takes_all else bound.pop("out", None)
+    places = list(parameters)[len(receiver) :]
+    named = {}
+    for place, (name, value) in enumerate(bound.items()):
+        if name in parameters or takes_all or not place < len(places):
+            named[name] = value
+        else:
+            named[places[place]] = value
+    result = function(*receiver, **named)
+    return result if out is None else written_out(result, out, function.__name__, [*receiver, *named.values()])
+
+
+def written_out(result, out, name, inputs):
+    """Put a result, or a tuple of them, into the tensors given as `out=`."""
+    if any(isinstance(x, Tensor) and x.requires_grad for x in (*inputs, *(out if isinstance(out, tuple) else (out,)))):
+        raise RuntimeError(
+            f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad."
+        )
+    pairs = zip(out, result, strict=True) if isinstance(out, (tuple, list)) else [(out, result)]
+    for target, value in pairs:
+        put_out(target, value.array)
+    return type(result)(out) if isinstance(out, (tuple, list)) and isinstance(result, tuple) else out
+
+
+def put_out(target, array):
+    from gradrepl.engine.dtypes import scalar_name
+    from gradrepl.engine.factories import put
+
+    if not np.can_cast(array.dtype, target.array.dtype, "same_kind"):
+        kinds = scalar_name(array.dtype), scalar_name(target.array.dtype)
+        raise RuntimeError("result type {} can't be cast to the desired output type {}".format(*kinds))
+    put(target, array)
+
+
+# ---- __torch_function__: objects that are not tensors, but know what to do with them
+
+
+def is_foreign(value):
+    if isinstance(value, (tuple, list)):
+        return any(map(is_foreign, value))
+    return not isinstance(value, Tensor) and hasattr(type(value), "__torch_function__")
+
+
+def overridden(function, args, kwargs):
+    """Ask the first object with `__torch_function__` that has an answer."""
+    found: dict = {}
+    for value in flattened((*args, *kwargs.values())):
+        if hasattr(type(value), "__torch_function__"):
+            found.setdefault(type(value), value)
+    for kind, value in found.items():
+        if isinstance(value, Tensor):
+            continue
+        result = kind.__torch_function__(function, tuple(found), args, kwargs)
+        if result is not NotImplemented:
+            return result
+    kinds = ", ".join(map(repr, found))
+    raise TypeError(
+        f"Multiple dispatch failed for 'torch.{function.__name__}'; all __torch_function__ handlers returned NotImplemented:\n\n  {kinds}"
+    )
+
+
+def flattened(values):
+    for value in values:
+        if isinstance(value, (tuple, list)):
+            yield from flattened(value)
+        else:
+            yield value
+
+
+GUARDS: dict = {}  # key -> guard
+GUARDED: dict = dict(  # the globals of all guards
+    MISTAKES=MISTAKES,
+    MISSING=MISSING,
+    GENUINE=GENUINE,
+    by_name=by_name,
+    trimmed=trimmed,
+    mended=mended,
+    compile_guard=compile_guard,
+    tensor_of=tensor_of,
+)

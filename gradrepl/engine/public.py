@@ -1,5 +1,8 @@
-"""Which names users see: what `torch.<name>` is, and what is a method of Tensor. Imports tensor only."""
+"""Which names users see: what `torch.<name>` is, and what is a method of Tensor. Imports tensor and arguments only."""
 
+from types import FunctionType
+
+from gradrepl.engine.arguments import guard
 from gradrepl.engine.tensor import Tensor
 
 FUNCTIONS: dict = {}  # what the torch module shows
@@ -12,13 +15,18 @@ def publish(scope, both="", functions="", methods="", in_place="", in_place_both
     `in_place_both` those that are `torch.<name>_` too.
     """
     for name, internal in pairs(both + " " + functions):
-        FUNCTIONS[name] = scope[internal]
+        FUNCTIONS[name] = guarded(scope[internal], name, "functions")
     for name, internal in pairs(both + " " + methods):
-        setattr(Tensor, name, scope[internal])
+        setattr(Tensor, name, guarded(scope[internal], name, "methods"))
     for name, internal in pairs(in_place + " " + in_place_both):
-        setattr(Tensor, name + "_", scope[internal].declaration.functions["_"])
+        setattr(Tensor, name + "_", guarded(scope[internal].declaration.functions["_"], name + "_", "methods"))
     for name, internal in pairs(in_place_both):
-        FUNCTIONS[name + "_"] = scope[internal].declaration.functions["_"]
+        FUNCTIONS[name + "_"] = guarded(scope[internal].declaration.functions["_"], name + "_", "functions")
+
+
+def guarded(shown, name, home):
+    """A function with PyTorch's errors for wrong arguments. Operators stay bare: Python makes their errors, and they are hot."""
+    return guard(shown, name, home) if isinstance(shown, FunctionType) and not name.startswith("__") else shown
 
 
 def pairs(names):

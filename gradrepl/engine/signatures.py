@@ -21,7 +21,12 @@ TYPE_NAMES = dict(
     QScheme="torch.qscheme", Device="torch.device", Dimname="name", DimnameList="tuple of names", ScalarList="tuple of Scalars",
     Stream="torch.Stream",
 )  # fmt: skip
-TYPE_NAMES |= {"c10::string_view": "str", "std::string": "str", "ArrayRef<double>": "tuple of floats", "ArrayRef<Scalar>": "tuple of Scalars"}
+TYPE_NAMES |= {
+    "c10::string_view": "str",
+    "std::string": "str",
+    "ArrayRef<double>": "tuple of floats",
+    "ArrayRef<Scalar>": "tuple of Scalars",
+}
 NUMPY_NAMES = dict(dim=["axis"], keepdim=["keepdims"], input=["x", "a", "x1"], other=["x2"])
 NUMBERS_AS_TENSORS = re.compile(r"_?(add|div|divide|mul|multiply|sub|subtract|true_divide|floor_divide|to|copy|to_copy|conj)_?(out)?$")
 
@@ -188,6 +193,10 @@ class Signature:
             raise Unfit(self.unexpected(left, len(args)))
         return bound
 
+    def numbers_as_tensors(self, bound):
+        """The parameters that are tensors, but were given as numbers."""
+        return [p.name for p in self.parameters if p.type == "Tensor" and is_number(bound.get(p.name))]
+
     def check_items(self, bound):
         for parameter in self.parameters:
             value = bound.get(parameter.name)
@@ -195,7 +204,9 @@ class Signature:
                 parameter.check_items(value, self.name)
 
     def too_many(self, given):
-        fewest = len([p for p in self.parameters[: self.positional] if not p.optional]) if self.required <= self.positional else self.required
+        fewest = (
+            len([p for p in self.parameters[: self.positional] if not p.optional]) if self.required <= self.positional else self.required
+        )
         if fewest != self.positional:
             return f"{self.name}() takes from {fewest} to {self.positional} positional arguments but {given} were given"
         plural, was = "" if self.positional == 1 else "s", "was" if given == 1 else "were"
@@ -240,7 +251,7 @@ def signatures(home, name):
 
 
 def bound_arguments(options, args, kwargs):
-    """What the arguments mean under the first signature they fit; TypeError with PyTorch's text if there is none."""
+    """(the first signature that the arguments fit, what they mean under it); TypeError with PyTorch's text if there is none."""
     try:
         return fitting(options, args, kwargs)
     except Unfit as problem:
@@ -265,7 +276,7 @@ def fitting(options, args, kwargs):
 
 def checked(signature, bound):
     signature.check_items(bound)
-    return bound
+    return signature, bound
 
 
 # ---- "received an invalid combination of arguments"
@@ -278,7 +289,7 @@ class Option:
     """
 
     def __init__(self, text):
-        self.items = [item.rpartition(" ")[::2] if " " in item else (item, item) for item in text[1:-1].split(", ") if item]
+        self.items = [item.rpartition(" ")[::2] if " " in item else (item, item) for item in text[1:-1].split(", ")]
 
     def counts(self, args, kwargs):
         return len(args) + len(kwargs) == len(self.items)
