@@ -49,3 +49,17 @@ SCALAR_NAMES = dict(
     uint64="UInt64",
     bool="Bool",
 )
+# and as a few messages spell it in C's words
+SCALAR_TYPES = dict(
+    float16="c10::Half",
+    float32="float",
+    float64="double",
+    int8="signed char",
+    int16="short int",
+    int32="int",
+    int64="long int",
+    uint8="unsigned char",
+    bool="bool",
+    complex64="c10::complex<float>",
+    complex128="c10::complex<double>",
+)

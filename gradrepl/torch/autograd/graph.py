@@ -10,6 +10,7 @@ from gradrepl.engine.backward import GradientEdge, get_gradient_edge, pack_saved
 from gradrepl.engine.execution import current_run
 from gradrepl.engine.modes import here
 from gradrepl.engine.names import listen, unlisten
+from gradrepl.engine.node import WRONG_HOOKS
 from gradrepl.engine.node import Node as _Node
 from gradrepl.engine.tensor import Tensor
 from gradrepl.engine.views import written
@@ -78,7 +79,10 @@ class saved_tensors_hooks:
     def __enter__(self):
         if here.no_packing:
             raise RuntimeError(here.no_packing)
-        here.packing = (*here.packing, (self.pack_hook, self.unpack_hook))
+        hooks = self.pack_hook, self.unpack_hook
+        if not all(map(callable, hooks)):
+            raise TypeError(WRONG_HOOKS.format("_push_saved_tensors_default_hooks", "") + ", ".join(map(repr, hooks)))
+        here.packing = (*here.packing, hooks)
         listen("watch", pack_saved)
 
     def __exit__(self, *args):
