@@ -1,6 +1,8 @@
-"""What formulas call when one expression is not enough, a family a file. Everything here runs on tensors, so that it can be differentiated."""
+"""What formulas call when one expression is not enough, a family a file. All of it runs on tensors, so that it can be differentiated."""
 
 from gradrepl.engine.formulas import (
+    activations,
+    complex,
     general,
     indexing,
     joining,
@@ -11,4 +13,6 @@ from gradrepl.engine.formulas import (
     reductions,
     scattering,
     shapes,
+    special,
+    statistics,
 )

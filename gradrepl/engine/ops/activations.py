@@ -1,25 +1,298 @@
-"""Activations: declarations, 2-5 lines each. torch.nn.functional shows them under the names that `ACTIVATIONS` lists."""
+"""Activations: declarations, 2-5 lines each, with the ops that their derivatives are. torch.nn.functional is built on them."""
 
 import numpy as np
 
 from gradrepl.engine.declare import Array, op
 from gradrepl.engine.dims import wrap_dim
+from gradrepl.engine.lazy import special
 from gradrepl.engine.ops.pointwise import as_dtype, in_place
 from gradrepl.engine.out import into
 from gradrepl.engine.promotion import SCALARS
-from gradrepl.engine.public import publish
+from gradrepl.engine.public import FUNCTIONS, publish
+
+
+def floats_only(array, name):
+    if array.dtype.kind not in "fc":
+        raise NotImplementedError(f"\"{name}\" not implemented for '{SCALARS[array.dtype.name]}'")
+    return array
+
+
+def logistic(array):
+    return np.reciprocal(np.add(np.exp(np.negative(array)), 1))
+
+
+def piecewise(array, condition, inside, outside):
+    """`inside` where the condition holds, `outside` elsewhere, in the array's dtype."""
+    return np.where(condition, inside, outside).astype(array.dtype, copy=False)
 
 
 @op("ReluBackward0", self="threshold_backward(grad, result, 0)")
 def relu(self):
     if self.dtype.kind == "b":
         raise RuntimeError("Boolean inputs not supported for relu")
-    return np.maximum(self, 0)
+    return np.maximum(self, self.dtype.type(0))
+
+
+@op("ThresholdBackward0", self="threshold_backward(grad, self, threshold)")
+def threshold(self, threshold, value):
+    return piecewise(self, self <= threshold, value, self)
 
 
 @op("ThresholdBackwardBackward0", grad_output="threshold_backward(grad, self, threshold)", self="zeros_like(grad)")
 def threshold_backward(grad_output, self, threshold):
     return np.where(np.greater(self, threshold), grad_output, grad_output.dtype.type(0))
+
+
+@op("EluBackward0", self="elu_backward(grad, alpha, scale, input_scale, False, self)")
+def elu(self, alpha=1, scale=1, input_scale=1):
+    return elu_of(self, alpha * scale, scale, input_scale)
+
+
+@op("CeluBackward0", self="elu_backward(grad, alpha, 1, 1.0 / alpha, False, self)")
+def celu(self, alpha=1.0):
+    if alpha == 0:
+        raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
+    return elu_of(self, alpha, 1, 1.0 / alpha)
+
+
+@op("EluBackward1", self="elu_backward(grad, alpha, scale, input_scale, True, result)")
+def elu_written(self, alpha=1, scale=1, input_scale=1):
+    return elu_of(self, alpha * scale, scale, input_scale)
+
+
+@op("CeluBackward1", self="elu_backward(grad, alpha, 1, 1.0 / alpha, True, result)")
+def celu_written(self, alpha=1.0):
+    return elu_of(self, alpha, 1, 1.0 / alpha)
+
+
+def elu_of(array, below, above, inner):
+    floats_only(array, "elu_cpu")
+    return piecewise(array, array > 0, array * above, np.expm1(np.minimum(array, 0) * inner) * below)
+
+
+@op(
+    "EluBackwardBackward0",
+    grad_output="elu_backward(grad, alpha, scale, input_scale, is_result, self_or_result)",
+    self_or_result="elu_double_backward(grad, grad_output, alpha, scale, input_scale, is_result, self_or_result)",
+)
+def elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_result):
+    x = self_or_result
+    slope = input_scale * (x + alpha * scale) if is_result else input_scale * alpha * scale * np.exp(np.minimum(x, 0) * input_scale)
+    return piecewise(grad_output, x <= 0, grad_output * slope, grad_output * scale)
+
+
+@op("GeluBackward0", self="gelu_backward(grad, self, approximate)")
+def gelu(self, approximate="none"):
+    floats_only(self, "GeluKernelImpl")
+    if approximate == "tanh":
+        return 0.5 * self * (1 + np.tanh(GELU_SCALE * (self + 0.044715 * self * self * self)))
+    if approximate != "none":
+        raise RuntimeError("approximate argument must be either none or tanh.")
+    return self * 0.5 * (1 + special("erf", self * ROOT_HALF))
+
+
+ROOT_HALF, GELU_SCALE, DENSITY = 0.7071067811865476, 0.7978845608028654, 0.3989422804014327
+
+
+@op(
+    "GeluBackwardBackward0",
+    grad_output="gelu_backward(grad, self, approximate)",
+    self="gelu_double_backward(grad, grad_output, self, approximate)",
+)
+def gelu_backward(grad_output, self, approximate="none"):
+    if approximate == "tanh":
+        inner = GELU_SCALE * (self + 0.044715 * self * self * self)
+        bent = np.tanh(inner)
+        return grad_output * (0.5 * (1 + bent) + 0.5 * self * (1 - bent * bent) * GELU_SCALE * (1 + 3 * 0.044715 * self * self))
+    cdf = 0.5 * (1 + special("erf", self * ROOT_HALF))
+    return grad_output * (cdf + self * (DENSITY * np.exp(-0.5 * self * self)))
+
+
+@op("SiluBackward0", self="silu_backward(grad, self)")
+def silu(self):
+    return np.divide(floats_only(self, "silu_cpu"), np.add(1, np.exp(np.negative(self))))
+
+
+@op("MishBackward0", self="mish_backward(grad, self)")
+def mish(self):
+    return floats_only(self, "mish_cpu") * np.tanh(np.log1p(np.exp(self)))
+
+
+@op("SoftplusBackward0", self="softplus_backward(grad, self, beta, threshold)")
+def softplus(self, beta=1, threshold=20):
+    scaled = floats_only(self, "softplus_cpu") * self.dtype.type(beta)
+    return piecewise(self, scaled > threshold, self, np.log1p(np.exp(np.minimum(scaled, threshold))) / beta)
+
+
+@op(
+    "SoftplusBackwardBackward0",
+    grad_output="softplus_backward(grad, self, beta, threshold)",
+    self="softplus_double_backward(grad * grad_output, self, beta, threshold)",
+)
+def softplus_backward(grad_output, self, beta, threshold):
+    scaled = self * self.dtype.type(beta)
+    power = np.exp(np.minimum(scaled, threshold))
+    return piecewise(grad_output, scaled > threshold, grad_output, grad_output * power / (power + 1))
+
+
+@op("LogSigmoidBackward0", outputs="output, buffer", differentiable="output", self="log_sigmoid_backward(grad, self, buffer)")
+def log_sigmoid_forward(self):
+    tail = np.exp(np.negative(np.abs(floats_only(self, "log_sigmoid_cpu"))))
+    return np.minimum(self, self.dtype.type(0)) - np.log1p(tail), tail
+
+
+@op(
+    "LogSigmoidBackwardBackward0",
+    grad_output="log_sigmoid_backward(grad, self, buffer)",
+    self="log_sigmoid_double_backward(grad * grad_output, self)",
+)
+def log_sigmoid_backward(grad_output, self, buffer: Array):
+    negative = self < 0
+    share = buffer / (1 + buffer)
+    return piecewise(grad_output, negative, grad_output * (1 - share), grad_output * share)
+
+
+@op("HardtanhBackward0", self="hardtanh_backward(grad, self, min_val, max_val)")
+def hardtanh(self, min_val=-1, max_val=1):
+    return np.clip(self, self.dtype.type(min_val), self.dtype.type(max_val))
+
+
+@op("HardtanhBackwardBackward0", grad_output="hardtanh_backward(grad, self, min_val, max_val)", self="zeros_like(grad)")
+def hardtanh_backward(grad_output, self, min_val, max_val):
+    return piecewise(grad_output, (self <= min_val) | (self >= max_val), 0, grad_output)
+
+
+@op("HardsigmoidBackward0", self="hardsigmoid_backward(grad, self)")
+def hardsigmoid(self):
+    floats_only(self, "hardsigmoid_cpu")
+    return np.minimum(np.maximum(self + 3, self.dtype.type(0)), self.dtype.type(6)) / 6
+
+
+@op("HardsigmoidBackwardBackward0", grad_output="hardsigmoid_backward(grad, self)", self="zeros_like(grad)")
+def hardsigmoid_backward(grad_output, self):
+    return piecewise(grad_output, (self > -3) & (self < 3), grad_output / 6, 0)
+
+
+@op("HardswishBackward0", self="hardswish_backward(grad, self)")
+def hardswish(self):
+    floats_only(self, "hardswish_cpu")
+    return self * np.minimum(np.maximum(self + 3, self.dtype.type(0)), self.dtype.type(6)) / 6
+
+
+@op(
+    "HardswishBackwardBackward0",
+    grad_output="hardswish_backward(grad, self)",
+    self="where(logical_and(self > -3.0, self < 3.0), grad * grad_output / 3.0, 0)",
+)
+def hardswish_backward(grad_output, self):
+    inner = piecewise(grad_output, self < 3, grad_output * (self / 3 + 0.5), grad_output)
+    return piecewise(grad_output, self <= -3, 0, inner)
+
+
+@op("LeakyReluBackward0", self="leaky_relu_backward(grad, self, negative_slope, False)")
+def leaky_relu(self, negative_slope=0.01):
+    return piecewise(self, floats_only(self, "leaky_relu_cpu") > 0, self, self * self.dtype.type(negative_slope))
+
+
+@op("LeakyReluBackward1", self="leaky_relu_backward(grad, result, negative_slope, True)")
+def leaky_relu_written(self, negative_slope=0.01):
+    return piecewise(self, floats_only(self, "leaky_relu_cpu") > 0, self, self * self.dtype.type(negative_slope))
+
+
+@op("LeakyReluBackwardBackward0", grad_output="leaky_relu_backward(grad, self, negative_slope, False)", self="zeros_like(grad)")
+def leaky_relu_backward(grad_output, self, negative_slope, self_is_result):
+    return piecewise(grad_output, self > 0, grad_output, grad_output * grad_output.dtype.type(negative_slope))
+
+
+@op("SoftshrinkBackward0", self="softshrink_backward(grad, self, lambd)")
+def softshrink(self, lambd=0.5):
+    floats_only(self, "softshrink_cpu")
+    if lambd < 0:
+        raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd:g}.")
+    return piecewise(self, self > lambd, self - lambd, np.where(self < -lambd, self + lambd, self * 0))
+
+
+@op("SoftshrinkBackwardBackward0", grad_output="softshrink_backward(grad, self, lambd)", self="zeros_like(grad)")
+def softshrink_backward(grad_output, self, lambd):
+    return piecewise(grad_output, (self >= -lambd) & (self <= lambd), 0, grad_output)
+
+
+@op("HardshrinkBackward0", self="hardshrink_backward(grad, self, lambd)")
+def hardshrink(self, lambd=0.5):
+    return piecewise(self, (floats_only(self, "hardshrink_cpu") >= -lambd) & (self <= lambd), 0, self)
+
+
+@op("HardshrinkBackwardBackward0", grad_out="hardshrink_backward(grad, self, lambd)", self="zeros_like(grad)")
+def hardshrink_backward(grad_out, self, lambd):
+    return piecewise(grad_out, (self >= -lambd) & (self <= lambd), 0, grad_out)
+
+
+@op("PreluKernelBackward0", {"self, weight": "prelu_kernel_backward(grad, self, weight)"})
+def prelu_kernel(self, weight):
+    return piecewise(self, self > 0, self, self * weight)
+
+
+@op(
+    "PreluKernelBackwardBackward0",
+    {"grad_output, self, weight": "prelu_double_backward(grads, grad_output, self, weight)"},
+    outputs="grad_self, grad_weight",
+)
+def prelu_kernel_backward(grad_output, self, weight):
+    positive = self > 0
+    return piecewise(self, positive, grad_output, weight * grad_output), piecewise(self, positive, 0, self * grad_output)
+
+
+def prelu(self, weight):
+    channels = weight.array.size
+    if channels != 1:
+        found = 1 if self.array.ndim < 2 else self.shape[1]
+        if self.array.ndim == 0:
+            raise RuntimeError("Not allow zero-dim input tensor.")
+        if channels != found:
+            raise RuntimeError(
+                f"Mismatch of parameter numbers and input channel size. Found parameter numbers = {channels} and channel size = {found}."
+            )
+        weight = weight.reshape((1, -1) + (1,) * (self.array.ndim - 2) if self.array.ndim > 1 else (-1,))
+    elif weight.array.ndim > 1:
+        raise RuntimeError(f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.array.ndim}")
+    else:
+        weight = weight.reshape((1,) * self.array.ndim)
+    return prelu_kernel(self, weight)
+
+
+@op("GluBackward0", self="glu_backward(grad, self, dim)")
+def glu(self, dim=-1):
+    first, gate = halves(self, dim)
+    return first * logistic(gate)
+
+
+@op(
+    "GluBackwardBackward0",
+    grad_output="glu_double_backward_grad_output(grad, self, dim)",
+    self="glu_double_backward(grad, grad_output, self, dim)",
+)
+def glu_backward(grad_output, self, dim):
+    first, gate = halves(self, dim)
+    open_ = logistic(gate)
+    return np.concatenate([grad_output * open_, grad_output * first * (1 - open_) * open_], wrap_dim(dim, self.ndim))
+
+
+def halves(array, dim):
+    if array.ndim == 0:
+        raise RuntimeError("glu does not support 0-dimensional tensors")
+    dim = wrap_dim(dim, array.ndim)
+    if array.shape[dim] % 2:
+        raise RuntimeError(f"Halving dimension must be even, but dimension {dim} is size {array.shape[dim]}")
+    return np.split(array, 2, dim)
+
+
+@op("RreluWithNoiseBackward0", self="rrelu_backward(grad, self, noise, lower, upper, training, False)")
+def rrelu_with_noise(self, noise: Array, lower, upper, training):
+    return piecewise(self, self > 0, self, self * noise) if training else leaky(self, (lower + upper) / 2)
+
+
+def leaky(array, slope):
+    return piecewise(array, array > 0, array, array * array.dtype.type(slope))
 
 
 def softmax_of(array, dim):
@@ -93,4 +366,37 @@ def log_softmax(self, dim, dtype=None, *, out=None):
     return result if out is None else into(out, result, "log_softmax")
 
 
-publish(globals(), both="relu softmax log_softmax", in_place_both="relu")
+def elu_(self, alpha=1.0):
+    return in_place(elu_written)(self, alpha, 1, 1)
+
+
+def celu_(self, alpha=1.0):
+    return in_place(celu_written)(self, alpha)
+
+
+def selu(self):
+    return elu(self, SELU_ALPHA, SELU_SCALE, 1)
+
+
+def selu_(self):
+    return in_place(elu_written)(self, SELU_ALPHA, SELU_SCALE, 1)
+
+
+SELU_ALPHA, SELU_SCALE = 1.6732632423543772, 1.0507009873554805
+
+
+def relu6(self):
+    return hardtanh(self, 0, 6)
+
+
+def logsigmoid(self):
+    return log_sigmoid_forward(self)[0]
+
+
+publish(
+    globals(),
+    both="relu softmax log_softmax prelu hardshrink",
+    functions="threshold celu celu_ selu selu_",
+    in_place_both="relu",
+)
+FUNCTIONS["threshold_"] = in_place(threshold)

@@ -9,6 +9,7 @@ from gradrepl.engine.promotion import SCALARS, alike, number_as, shape_error
 from gradrepl.engine.public import publish
 from gradrepl.engine.tensor import Tensor, tensor_of
 
+
 def ordered(ufunc, name):
     """The forward of an ordering; complex numbers have none."""
 

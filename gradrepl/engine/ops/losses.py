@@ -1,11 +1,9 @@
-"""Losses: declarations, 2-5 lines each. torch.nn.functional is built on them."""
+"""Losses: declarations, 2-5 lines each, with the ops that their derivatives are. torch.nn.functional is built on them."""
 
 import numpy as np
 
 from gradrepl.engine.declare import Array, op
 from gradrepl.engine.recorder import Maybe
-
-REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
 
 
 def reduced(array, reduction):
@@ -16,45 +14,132 @@ def reduced(array, reduction):
     return total if reduction == 2 else np.true_divide(total, array.dtype.type(array.size))
 
 
+def share(grad_output, array, reduction):
+    """The gradient that each element of a reduced loss receives."""
+    return grad_output / array.size if reduction == 1 else grad_output
+
+
+PAIR = dict(promote="self, target")
+
+
 @op(
     "MseLossBackward0",
     self="mse_loss_backward(grad, self, target, reduction)",
     target="mse_loss_backward(grad, target, self, reduction)",
-    promote="self, target",
+    **PAIR,
 )
-def mse_loss_reduced(self, target, reduction=1):
+def mse_loss(self, target, reduction=1):
     return reduced(np.square(np.subtract(self, target)), reduction)
 
 
 @op(
     "MseLossBackwardBackward0",
-    grad_output="mse_loss_double_backward_grad_output(grad, grad_output, self, target, reduction)",
+    grad_output="mse_loss_backward(grad, self, target, reduction).sum_to_size(grad_output.sym_sizes())",
     self="mse_loss_double_backward(grad * grad_output, self, reduction)",
     target="-mse_loss_double_backward(grad * grad_output, target, reduction)",
 )
 def mse_loss_backward(grad_output, self, target, reduction):
-    scale = 2.0 / self.size if reduction == 1 else 2.0
+    scale = self.dtype.type(2.0 / self.size if reduction == 1 and self.size else 2.0)
     return scale * (self - target) * grad_output
 
 
 @op(
-    "NllLossBackward0",
-    outputs="output, total_weight",
-    differentiable="output",
-    self="nll_loss_backward(grad, self, target, weight, reduction, ignore_index, total_weight)",
+    "SmoothL1LossBackward0",
+    self="smooth_l1_loss_backward(grad, self, target, reduction, beta)",
+    target="smooth_l1_loss_backward(grad, target, self, reduction, beta)",
+    **PAIR,
 )
-def nll_loss_forward(self, target: Array, weight: Maybe = None, reduction=1, ignore_index=-100):
-    return nll(self, target, weight, reduction, ignore_index)
+def smooth_l1_loss(self, target, reduction=1, beta=1.0):
+    size = np.abs(self - target)
+    return reduced(np.where(size < beta, 0.5 * size * size / beta, size - 0.5 * beta).astype(self.dtype), reduction)
 
 
 @op(
-    "NllLoss2DBackward0",
-    outputs="output, total_weight",
-    differentiable="output",
-    self="nll_loss_backward(grad, self, target, weight, reduction, ignore_index, total_weight)",
+    "SmoothL1LossBackwardBackward0",
+    grad_output="smooth_l1_loss_backward(grad, self, target, reduction, beta)",
+    self="smooth_l1_loss_double_backward(grad * grad_output, self, target, reduction, beta)",
+    target="-smooth_l1_loss_double_backward(grad * grad_output, self, target, reduction, beta)",
 )
-def nll_loss2d_forward(self, target: Array, weight: Maybe = None, reduction=1, ignore_index=-100):
-    return nll(self, target, weight, reduction, ignore_index)
+def smooth_l1_loss_backward(grad_output, self, target, reduction, beta):
+    error, each = self - target, share(grad_output, self, reduction)
+    slope = np.where(np.abs(error) < beta, error / (beta or 1), np.sign(error)).astype(self.dtype)
+    return slope * each
+
+
+@op(
+    "HuberLossBackward0",
+    self="huber_loss_backward(grad, self, target, reduction, delta)",
+    target="huber_loss_backward(grad, target, self, reduction, delta)",
+    **PAIR,
+)
+def huber_loss(self, target, reduction=1, delta=1.0):
+    size = np.abs(self - target)
+    return reduced(np.where(size <= delta, 0.5 * size * size, delta * (size - 0.5 * delta)).astype(self.dtype), reduction)
+
+
+@op(
+    "HuberLossBackwardBackward0",
+    grad_output="huber_loss_double_backward_grad_output(grad, grad_output, self, target, reduction, delta)",
+    self="huber_loss_double_backward(grad * grad_output, self, target, reduction, delta)",
+    target="-huber_loss_double_backward(grad * grad_output, self, target, reduction, delta)",
+)
+def huber_loss_backward(grad_output, self, target, reduction, delta):
+    return np.clip(self - target, -delta, delta) * share(grad_output, self, reduction)
+
+
+@op("SoftMarginLossBackward0", self="soft_margin_loss_backward(grad, self, target, reduction)")
+def soft_margin_loss(self, target: Array, reduction=1):
+    return reduced(np.log1p(np.exp(-target * self)), reduction)
+
+
+@op(
+    "SoftMarginLossBackwardBackward0",
+    grad_output="soft_margin_loss_double_backward_grad_output(grad, grad_output, self, target, reduction)",
+    self="soft_margin_loss_double_backward(grad * grad_output, self, target, reduction)",
+)
+def soft_margin_loss_backward(grad_output, self, target: Array, reduction):
+    power = np.exp(-target * self)
+    return -target * power / (power + 1) * share(grad_output, self, reduction)
+
+
+@op(
+    "BinaryCrossEntropyBackward0",
+    self="binary_cross_entropy_backward(grad, self, target, weight, reduction)",
+    target="binary_cross_entropy_target_backward(grad, self, target, weight, reduction)",
+)
+def binary_cross_entropy(self, target, weight: Maybe = None, reduction=1):
+    if self.size and not (np.all(self >= 0) and np.all(self <= 1)):
+        raise RuntimeError("all elements of input should be between 0 and 1")
+    if self.size and not (np.all(target >= 0) and np.all(target <= 1)):
+        raise RuntimeError("all elements of target should be between 0 and 1")
+    losses = (target - 1) * np.maximum(np.log1p(-self), -100) - target * np.maximum(np.log(self), -100)
+    return reduced(losses.astype(self.dtype, copy=False) if weight is None else losses * weight, reduction)
+
+
+@op(
+    "BinaryCrossEntropyBackwardBackward0",
+    grad_output="binary_cross_entropy_double_backward_grad_output(grad, self, target, weight, reduction)",
+    self="binary_cross_entropy_double_backward(grad_output, grad, self, target, weight, reduction)",
+    target="binary_cross_entropy_double_backward_target(grad, grad_output, self, target, weight, reduction)",
+)
+def binary_cross_entropy_backward(grad_output, self, target, weight: Maybe = None, reduction=1):
+    slope = (self - target) / np.maximum((1 - self) * self, self.dtype.type(1e-12))
+    slope = slope * share(grad_output, self, reduction)
+    return slope if weight is None else slope * weight
+
+
+@op(
+    "BinaryCrossEntropyWithLogitsBackward0",
+    self="binary_cross_entropy_with_logits_backward(grad, self, target, weight, pos_weight, reduction)",
+    target="binary_cross_entropy_with_logits_target_backward(grad, self, target, weight, pos_weight, reduction)",
+)
+def binary_cross_entropy_with_logits(self, target, weight: Maybe = None, pos_weight: Maybe = None, reduction=1):
+    tail = np.minimum(self, self.dtype.type(0)) - np.log1p(np.exp(-np.abs(self)))  # log(sigmoid(self))
+    if pos_weight is None:
+        losses = (1 - target) * self - tail
+    else:
+        losses = (1 - target) * self - ((pos_weight - 1) * target + 1) * tail
+    return reduced(losses.astype(self.dtype, copy=False) if weight is None else losses * weight, reduction)
 
 
 def class_weights(target, weight, ignore_index, classes, dtype):
@@ -68,23 +153,127 @@ def class_weights(target, weight, ignore_index, classes, dtype):
     return np.where(ignored, dtype.type(0), weights), safe
 
 
+def class_axis(scores):
+    """Classes are the second dimension, or the only one."""
+    return min(1, scores.ndim - 1)
+
+
+NLL = dict(
+    outputs="output, total_weight",
+    differentiable="output",
+    self="nll_loss_backward(grad, self, target, weight, reduction, ignore_index, total_weight)",
+)
+
+
+@op("NllLossBackward0", **NLL)
+def nll_loss_forward(self, target: Array, weight: Maybe = None, reduction=1, ignore_index=-100):
+    return nll(self, target, weight, reduction, ignore_index)
+
+
+@op("NllLoss2DBackward0", **NLL)
+def nll_loss2d_forward(self, target: Array, weight: Maybe = None, reduction=1, ignore_index=-100):
+    return nll(self, target, weight, reduction, ignore_index)
+
+
 def nll(scores, target, weight, reduction, ignore_index):
-    """-w[t] x[t]; classes are the second dimension, or the only one."""
-    axis = min(1, scores.ndim - 1)
+    axis = class_axis(scores)
     weights, safe = class_weights(target, weight, ignore_index, scores.shape[axis], scores.dtype)
     losses = -weights * np.take_along_axis(scores, np.expand_dims(safe, axis), axis).squeeze(axis)
     if reduction == 0:
         return losses, np.zeros((), scores.dtype)
-    total = np.add.reduce(weights, None)
-    summed = np.add.reduce(losses, None)
+    total, summed = np.add.reduce(weights, None), np.add.reduce(losses, None)
     return (np.true_divide(summed, total) if reduction == 1 else summed), total
 
 
-@op("NllLossBackwardBackward0", grad_output="nll_of(grad, target, weight, reduction, ignore_index, total_weight)")
-def nll_loss_backward(grad_output, self: Array, target: Array, weight: Maybe, reduction, ignore_index, total_weight: Array):
-    axis = min(1, self.ndim - 1)
+@op(
+    "NllLossBackwardBackward0",
+    grad_output="nll_of(grad, target, weight, reduction, ignore_index)",
+    self="zeros_like(grad)",
+)
+def nll_loss_backward(grad_output, self, target: Array, weight: Maybe, reduction, ignore_index, total_weight: Array):
+    axis = class_axis(self)
     weights, safe = class_weights(target, weight, ignore_index, self.shape[axis], self.dtype)
-    share = -weights * (grad_output / total_weight if reduction == 1 else grad_output)
+    each = -weights * (grad_output / total_weight if reduction == 1 else grad_output)
     result = np.zeros(self.shape, self.dtype)
-    np.put_along_axis(result, np.expand_dims(safe, axis), np.expand_dims(share, axis), axis)
+    np.put_along_axis(result, np.expand_dims(safe, axis), np.expand_dims(each, axis), axis)
     return result
+
+
+@op("MultiMarginLossBackward0", self="multi_margin_loss_backward(grad, self, target, p, margin, weight, reduction)")
+def multi_margin_loss(self, target: Array, p=1, margin=1, weight: Maybe = None, reduction=1):
+    rows, places = as_rows(self, target)
+    excess = margin_excess(rows, places, margin) ** p
+    excess = excess if weight is None else excess * weight[places][:, None]
+    losses = np.add.reduce(excess, 1) / rows.dtype.type(rows.shape[1])
+    return reduced(losses.astype(self.dtype, copy=False) if target.ndim else losses.reshape(()), reduction)
+
+
+def as_rows(scores, target):
+    rows, places = np.atleast_2d(scores), target.reshape(-1)
+    if scores.ndim > 2 or not scores.size:
+        raise RuntimeError(f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(scores.shape)}")
+    if places.size != len(rows):
+        raise RuntimeError(f"inconsistent target size, expected {len(rows)} but got {list(target.shape)}")
+    if places.min() < 0 or places.max() >= rows.shape[1]:
+        raise RuntimeError("target out of range")
+    return rows, places
+
+
+def margin_excess(rows, places, margin):
+    """max(0, margin - x[target] + x[i]), zero at the target itself."""
+    own = np.take_along_axis(rows, places[:, None], 1)
+    excess = np.maximum(margin - own + rows, 0).astype(rows.dtype)
+    np.put_along_axis(excess, places[:, None], 0, 1)
+    return excess
+
+
+@op("MultiMarginLossBackwardBackward0")
+def multi_margin_loss_backward(grad_output: Array, self: Array, target: Array, p, margin, weight: Maybe, reduction):
+    rows, places = as_rows(self, target)
+    excess = margin_excess(rows, places, margin)
+    slope = (excess > 0) * (1 if p == 1 else 2 * excess) / rows.shape[1]
+    slope = slope if weight is None else slope * weight[places][:, None]
+    np.put_along_axis(slope, places[:, None], -np.add.reduce(slope, 1)[:, None], 1)
+    each = np.reshape(grad_output, (-1, 1)) / (rows.shape[0] if reduction == 1 else 1)
+    return (slope * each).astype(self.dtype).reshape(self.shape)
+
+
+@op(
+    "MultilabelMarginLossBackward0",
+    outputs="output, is_target",
+    differentiable="output",
+    self="multilabel_margin_loss_backward(grad, self, target, reduction, is_target)",
+)
+def multilabel_margin_loss_forward(self, target: Array, reduction=1):
+    rows, marks = np.atleast_2d(self), label_marks(self, target)
+    losses = [np.add.reduce(gaps(row, mark, row.dtype)[0], None) for row, mark in zip(rows, marks)]
+    losses = np.array(losses, self.dtype) / self.dtype.type(rows.shape[1])
+    return reduced(losses if self.ndim > 1 else losses.reshape(()), reduction), marks.astype(self.dtype).reshape(self.shape)
+
+
+def label_marks(scores, target):
+    """Which classes a row lists before its first -1."""
+    rows, labels = np.atleast_2d(scores), np.atleast_2d(target)
+    marks = np.zeros(rows.shape, bool)
+    for mark, row in zip(marks, labels):
+        listed = row[: np.argmax(row < 0)] if (row < 0).any() else row
+        mark[listed] = True
+    return marks
+
+
+def gaps(row, mark, dtype):
+    """max(0, 1 - x[listed] + x[other]) for every pair, with their places."""
+    listed, others = np.flatnonzero(mark), np.flatnonzero(~mark)
+    return np.maximum(1 - row[listed][:, None] + row[others][None, :], 0).astype(dtype), listed, others
+
+
+@op("MultilabelMarginLossBackwardBackward0")
+def multilabel_margin_loss_backward(grad_output: Array, self: Array, target: Array, reduction, is_target: Array):
+    rows, marks = np.atleast_2d(self), label_marks(self, target)
+    slope = np.zeros(rows.shape, self.dtype)
+    for out, row, mark in zip(slope, rows, marks):
+        excess, listed, others = gaps(row, mark, row.dtype)
+        out[listed] -= np.add.reduce(excess > 0, 1)
+        out[others] += np.add.reduce(excess > 0, 0)
+    each = np.reshape(grad_output, (-1, 1)) / (rows.shape[0] if reduction == 1 else 1) / rows.shape[1]
+    return (slope * each).astype(self.dtype).reshape(self.shape)

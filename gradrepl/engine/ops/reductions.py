@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gradrepl.engine.declare import Array, op
+from gradrepl.engine.declare import op
 from gradrepl.engine.dims import ALL, as_dims, wrap_dim, wrap_dims
 from gradrepl.engine.ops.pointwise import maximum, minimum
 from gradrepl.engine.out import into

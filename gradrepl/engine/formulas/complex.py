@@ -1,0 +1,25 @@
+"""Derivatives of operations on complex numbers, in PyTorch's convention: the conjugate gradient."""
+
+from gradrepl.engine.declare import formula
+from gradrepl.engine.formulas.general import where, zeros_like
+from gradrepl.engine.ops import complex as complex_ops
+
+for function in (complex_ops.view_as_complex, complex_ops.view_as_real, complex_ops.real, complex_ops.imag, complex_ops.conj_physical):
+    formula(function)
+
+
+@formula
+def polar_backward(grad, result):
+    direction = grad.conj() * result.sgn()
+    turn = grad.conj() * (result * 1j)
+    return [complex_ops.real(direction), complex_ops.real(turn)]
+
+
+@formula
+def angle_backward(grad, self):
+    if self.array.dtype.kind != "c":
+        return zeros_like(self)
+    x, y = complex_ops.real(self), complex_ops.imag(self)
+    size = x * x + y * y
+    slope = complex_ops.complex(-y / size, x / size)
+    return where(self == 0.0, zeros_like(self), slope) * grad

@@ -1,0 +1,96 @@
+"""Norms of vectors, and what is made of them: declarations, 2-5 lines each."""
+
+import numpy as np
+
+from gradrepl.engine.declare import op
+from gradrepl.engine.dims import as_dims, wrap_dim, wrap_dims
+from gradrepl.engine.ops.pointwise import as_dtype, in_place
+from gradrepl.engine.out import into
+from gradrepl.engine.promotion import SCALARS
+from gradrepl.engine.public import publish
+from gradrepl.engine.tensor import Tensor
+
+inf = float("inf")
+
+
+def norm_of(array, ord, axis, keepdims):
+    """The p-norm over `axis`, of sizes only."""
+    size = np.abs(array)
+    if ord in (inf, -inf):
+        reduce = np.maximum.reduce if ord == inf else np.minimum.reduce
+        return reduce(size, axis, keepdims=keepdims, **({"initial": 0} if ord == inf and not array.size else {}))
+    if ord == 0:
+        return np.add.reduce(size != 0, axis, size.dtype, keepdims=keepdims)
+    if ord == 1:
+        return np.add.reduce(size, axis, keepdims=keepdims)
+    if ord == 2:
+        return np.sqrt(np.add.reduce(size * size, axis, keepdims=keepdims))
+    return np.add.reduce(size**ord, axis, keepdims=keepdims) ** (1.0 / ord)
+
+
+@op("LinalgVectorNormBackward0", self="vector_norm_backward(grad, self, ord, result, dim, keepdim)")
+def linalg_vector_norm(self, ord=2, dim=None, keepdim=False, dtype=None):
+    if self.dtype.kind not in "fc":
+        raise RuntimeError(
+            f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {SCALARS[self.dtype.name]}"
+        )
+    self = self.astype(dtype.array, copy=False) if dtype else self
+    axis = wrap_dims(dim, self.ndim)
+    if not self.size and (ord < 0 or ord == inf) and (axis is None or any(self.shape[d] == 0 for d in axis)):
+        raise RuntimeError(
+            f"linalg.vector_norm cannot compute the {ord:g} norm on an empty tensor because the operation does not have an identity"
+        )
+    wide = self.astype(np.float32) if self.dtype == np.float16 else self
+    result = norm_of(wide, ord, axis, keepdim)
+    return np.asarray(result).astype(wide.real.dtype if self.dtype != np.float16 else self.dtype, copy=False)
+
+
+def vector_norm(self, ord=2, dim=None, keepdim=False, *, dtype=None, out=None):
+    """`torch.linalg.vector_norm`."""
+    result = linalg_vector_norm(self, ord, as_dims(dim), keepdim, dtype)
+    return result if out is None else into(out, result, "linalg_vector_norm")
+
+
+def norm(self, p="fro", dim=None, keepdim=False, out=None, dtype=None):
+    """`torch.norm`, of everything or over dimensions; the Frobenius norm is the vector norm of order 2."""
+    if p == "nuc":
+        from gradrepl.torch import linalg
+
+        return linalg.matrix_norm(self, "nuc", dim if dim is not None else (-2, -1), keepdim)
+    dim = tuple(range(self.array.ndim)) if isinstance(dim, tuple | list) and not dim else dim
+    return vector_norm(self, 2.0 if p in ("fro", None) else p, dim, keepdim, dtype=dtype, out=out)
+
+
+@op(
+    "DistBackward0",
+    self="norm_backward(grad, self - other, p, result)",
+    other="-norm_backward(grad, self - other, p, result)",
+    promote="self, other",
+)
+def dist_of(self, other, p=2):
+    return norm_of(self - other, p, None, False)
+
+
+def dist(self, other, p=2):
+    return dist_of(self, other, p)
+
+
+@op("RenormBackward0", self="renorm_backward(grad, self, p, dim, maxnorm)")
+def renorm(self, p, dim, maxnorm):
+    check_renorm(self, p, maxnorm)
+    dim = wrap_dim(dim, self.ndim)
+    others = tuple(d for d in range(self.ndim) if d != dim)
+    size = norm_of(self, p, others, True)
+    return (self * np.where(size > maxnorm, maxnorm / (size + 1e-7), 1)).astype(self.dtype)
+
+
+def check_renorm(array, p, maxnorm):
+    if p <= 0:
+        raise RuntimeError("renorm: non-positive-norm not supported")
+    if maxnorm < 0:
+        raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm:g}")
+    if array.ndim < 2:
+        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {array.ndim} dimensions")
+
+
+publish(globals(), both="norm dist renorm", in_place="renorm")
