@@ -4,6 +4,7 @@
 from gradrepl.engine.declare import formula
 from gradrepl.engine.formulas.general import where
 from gradrepl.engine.names import NAMES
+from gradrepl.engine.ops.joining import cat
 from gradrepl.engine.ops.activations import DENSITY, GELU_SCALE
 
 
@@ -70,7 +71,7 @@ def glu_double_backward(grad, grad_output, self, dim):
     to_first, to_gate = grad.narrow(dim, 0, size), grad.narrow(dim, size, size)
     slope = opened * (1 - opened)
     bend = slope * (1 - 2 * opened)
-    return NAMES["cat"]([to_gate * grad_output * slope, grad_output * (to_first * slope + to_gate * first * bend)], dim)
+    return cat([to_gate * grad_output * slope, grad_output * (to_first * slope + to_gate * first * bend)], dim)
 
 
 @formula

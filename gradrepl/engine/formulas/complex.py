@@ -2,10 +2,11 @@
 
 from gradrepl.engine.declare import formula
 from gradrepl.engine.formulas.general import where, zeros_like
+from gradrepl.engine.names import NAMES
 from gradrepl.engine.ops import complex as complex_ops
 
-for function in (complex_ops.view_as_complex, complex_ops.view_as_real, complex_ops.real, complex_ops.imag, complex_ops.conj_physical):
-    formula(function)
+formula(complex_ops.conj_physical)
+NAMES.update(take_real=complex_ops.real, take_imag=complex_ops.imag)
 
 
 @formula

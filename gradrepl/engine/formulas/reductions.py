@@ -6,9 +6,9 @@ from gradrepl.engine.declare import formula
 from gradrepl.engine.dims import wrap_dim, wrap_dims
 from gradrepl.engine.formulas.general import zeros_like
 from gradrepl.engine.formulas.pointwise import conj
-from gradrepl.engine.names import NAMES
 from gradrepl.engine.ops import activations
 from gradrepl.engine.ops.comparison import masked_fill_
+from gradrepl.engine.ops.joining import cat
 from gradrepl.engine.tensor import tensor_of
 
 formula(activations.softmax_backward_data)
@@ -88,8 +88,8 @@ def products_of_others(self, dim):
     dim = wrap_dim(dim, self.array.ndim)
     length = self.array.shape[dim]
     one = tensor_of(np.ones((*self.array.shape[:dim], 1, *self.array.shape[dim + 1 :]), self.array.dtype))
-    before = NAMES["cat"]([one, self.narrow(dim, 0, length - 1)], dim).cumprod(dim)
-    after = NAMES["cat"]([one, self.narrow(dim, 1, length - 1).flip(dim)], dim).cumprod(dim).flip(dim)
+    before = cat([one, self.narrow(dim, 0, length - 1)], dim).cumprod(dim)
+    after = cat([one, self.narrow(dim, 1, length - 1).flip(dim)], dim).cumprod(dim).flip(dim)
     return before * after
 
 

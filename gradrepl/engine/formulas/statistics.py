@@ -9,6 +9,7 @@ from gradrepl.engine.formulas.pointwise import conj
 from gradrepl.engine.formulas.reductions import mean_backward, unreduced
 from gradrepl.engine.names import NAMES
 from gradrepl.engine.ops.comparison import masked_fill
+from gradrepl.engine.ops.joining import cat, stack
 from gradrepl.engine.tensor import tensor_of
 
 inf = float("inf")
@@ -60,7 +61,7 @@ def cumprod_backward(grad, self, dim, result):
         return cumsum_backward(weighted, dim) / conj(self)
     dim = wrap_dim(dim, self.array.ndim)
     slices = [cumprod_slope(grad, self, dim, i) for i in range(self.array.shape[dim])]
-    return NAMES["stack"](slices, dim)
+    return stack(slices, dim)
 
 
 def cumprod_slope(grad, self, dim, i):
@@ -69,7 +70,7 @@ def cumprod_slope(grad, self, dim, i):
     before = self.narrow(dim, 0, i).prod(dim, True) if i else tensor_of(np.ones_like(self.array.take([0], dim)))
     after = self.narrow(dim, i + 1, length - i - 1).cumprod(dim)
     ones = tensor_of(np.ones_like(self.array.take([0], dim)))
-    others = conj(NAMES["cat"]([ones, after], dim) * before)
+    others = conj(cat([ones, after], dim) * before)
     return (grad.narrow(dim, i, length - i) * others).sum(dim)
 
 

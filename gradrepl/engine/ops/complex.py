@@ -94,7 +94,7 @@ def imag(self):
     return view_as_real(self).select(self.array.ndim, 1)
 
 
-@op("ComplexBackward0", real="real(grad)", imag="imag(grad)")
+@op("ComplexBackward0", real="take_real(grad)", imag="take_imag(grad)")
 def complex(real, imag):
     check_parts(real, imag)
     result = np.empty(np.broadcast_shapes(real.shape, imag.shape), COMPLEX[real.itemsize])

@@ -5,12 +5,12 @@ import math
 import numpy as np
 
 from gradrepl.engine.modes import no_grad
-from gradrepl.engine.names import NAMES
 from gradrepl.engine.ops.activations import log_softmax_dim
 from gradrepl.engine.ops.comparison import choose, masked_fill
-from gradrepl.engine.ops.losses import binary_cross_entropy_with_logits, nll_loss2d_forward, nll_loss_forward
+from gradrepl.engine.ops.losses import nll_loss2d_forward, nll_loss_forward
 from gradrepl.engine.ops.norms import vector_norm
 from gradrepl.engine.ops.pointwise import add_scalar, clamp_min_, div_scalar, mul_scalar, rsub_scalar, sub_scalar
+from gradrepl.engine.ops.shapes import broadcast_tensors
 from gradrepl.engine.ops.special import xlogy
 from gradrepl.engine.public import publish
 from gradrepl.engine.tensor import tensor_of
@@ -92,7 +92,7 @@ def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-06
 
 
 def cosine_similarity(x1, x2, dim=1, eps=1e-08):
-    x1, x2 = NAMES["broadcast_tensors"](x1, x2)
+    x1, x2 = broadcast_tensors(x1, x2)
     sizes = [vector_norm(x, 2, dim, True).clone() for x in (x1, x2)]
     with no_grad():
         for size in sizes:
@@ -136,9 +136,7 @@ def check_classes(self, target, weight):
         raise RuntimeError(f"size mismatch (got input: {list(self.shape)}, target: {list(target.shape)})")
     if weight is not None and weight.shape != self.shape[-1:]:
         raise RuntimeError(
-            "weight tensor should be defined either for all {0} classes or no classes but got weight tensor of shape: {1}".format(
-                self.shape[-1], list(weight.shape)
-            )
+            f"weight tensor should be defined either for all {self.shape[-1]} classes or no classes but got weight tensor of shape: {list(weight.shape)}"
         )
     if target.array.dtype not in (np.int64, np.uint8):
         kind = str(target.dtype).removeprefix("torch.")
@@ -206,5 +204,5 @@ def probable_cross_entropy(self, target, weight, reduction, label_smoothing):
 publish(
     globals(),
     functions="""kl_div poisson_nll_loss hinge_embedding_loss margin_ranking_loss cosine_embedding_loss pairwise_distance
-        triplet_margin_loss cosine_similarity binary_cross_entropy_with_logits""",
+        triplet_margin_loss cosine_similarity""",
 )

@@ -6,6 +6,7 @@ from gradrepl.engine.declare import op
 from gradrepl.engine.dims import wrap_dim
 from gradrepl.engine.names import NAMES
 from gradrepl.engine.ops.comparison import logical_xor
+from gradrepl.engine.ops.joining import cat
 from gradrepl.engine.ops.pointwise import div_scalar, in_place, mul_scalar
 from gradrepl.engine.ops.reductions import accumulated
 from gradrepl.engine.out import into
@@ -111,14 +112,14 @@ def diff(self, n=1, dim=-1, prepend=None, append=None, *, out=None):
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
     parts = [x for x in (prepend, self, append) if x is not None]
-    result = NAMES["cat"](parts, dim) if len(parts) > 1 else self
+    result = cat(parts, dim) if len(parts) > 1 else self
     length = result.array.shape[wrap_dim(dim, self.array.ndim)]
     for step in range(min(n, length)):
         size = length - step - 1
         upper, lower = result.narrow(dim, 1, size), result.narrow(dim, 0, size)
         result = logical_xor(upper, lower) if self.array.dtype.kind == "b" else upper - lower
     if n == 0:
-        result = NAMES["alias_of"](result)
+        result = tensor_of(np.zeros_like(result.array)).copy_(result)
     return result if out is None else into(out, result, "diff")
 
 
@@ -193,7 +194,7 @@ def even_gradient(input, step, dim, edge_order):
     else:
         first = div_scalar(mul_scalar(cut(0, 1), -3) + mul_scalar(cut(1, 2), 4) - cut(2, 3), 2 * step)
         last = div_scalar(mul_scalar(cut(-1), 3) - mul_scalar(cut(-2, -1), 4) + cut(-3, -2), 2 * step)
-    return NAMES["cat"]([first, div_scalar(cut(2) - cut(0, -2), 2 * step), last], dim)
+    return cat([first, div_scalar(cut(2) - cut(0, -2), 2 * step), last], dim)
 
 
 def uneven_gradient(input, points, dim, edge_order):
@@ -212,7 +213,7 @@ def uneven_gradient(input, points, dim, edge_order):
         first = -(2 * h + k) / (h * (h + k)) * cut(0, 1) + (h + k) / (h * k) * cut(1, 2) - h / (k * (h + k)) * cut(2, 3)
         h, k = part(steps, dim, -2, -1), part(steps, dim, -1)
         last = k / (h * (h + k)) * cut(-3, -2) - (h + k) / (h * k) * cut(-2, -1) + (2 * k + h) / (k * (h + k)) * cut(-1)
-    return NAMES["cat"]([first, center, last], dim)
+    return cat([first, center, last], dim)
 
 
 publish(

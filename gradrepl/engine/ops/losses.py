@@ -3,6 +3,7 @@
 import numpy as np
 
 from gradrepl.engine.declare import Array, op
+from gradrepl.engine.public import publish
 from gradrepl.engine.recorder import Maybe
 
 
@@ -277,3 +278,6 @@ def multilabel_margin_loss_backward(grad_output: Array, self: Array, target: Arr
         out[others] += np.add.reduce(excess > 0, 0)
     each = np.reshape(grad_output, (-1, 1)) / (rows.shape[0] if reduction == 1 else 1) / rows.shape[1]
     return (slope * each).astype(self.dtype).reshape(self.shape)
+
+
+publish(globals(), functions="binary_cross_entropy_with_logits")

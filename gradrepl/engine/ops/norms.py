@@ -4,11 +4,9 @@ import numpy as np
 
 from gradrepl.engine.declare import op
 from gradrepl.engine.dims import as_dims, wrap_dim, wrap_dims
-from gradrepl.engine.ops.pointwise import as_dtype, in_place
 from gradrepl.engine.out import into
 from gradrepl.engine.promotion import SCALARS
 from gradrepl.engine.public import publish
-from gradrepl.engine.tensor import Tensor
 
 inf = float("inf")
 

@@ -164,7 +164,7 @@ def nanmedian(self, dim=None, keepdim=False, *, out=None):
 def kthvalue_dim(self, k, dim=-1, keepdim=False):
     size = self.shape[wrap_dim(dim, self.ndim)] if self.ndim else 1
     if not size:
-        raise IndexError("kthvalue(): Expected reduction dim {dim} to have non-zero size.".format(dim=wrap_dim(dim, self.ndim)))
+        raise IndexError(f"kthvalue(): Expected reduction dim {wrap_dim(dim, self.ndim)} to have non-zero size.")
     if not 0 < k <= size:
         raise RuntimeError("kthvalue(): selected number k out of range for dimension " + str(wrap_dim(dim, self.ndim)))
     return selected(self, dim, keepdim, lambda array, order, along: np.take(order, [k - 1], along))

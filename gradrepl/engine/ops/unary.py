@@ -237,13 +237,13 @@ def frexp(self, *, out=None):
     return result if out is None else into(out, result, "frexp")
 
 
-def round(self, *, decimals=0, out=None):
-    result = round_whole(self) if decimals == 0 else round_decimals(self, decimals)
+def round(self, *, decimals=None, out=None):
+    result = round_whole(self) if decimals is None else round_decimals(self, decimals)
     return result if out is None else into(out, result, "round")
 
 
-def round_(self, *, decimals=0):
-    return in_place(round_whole)(self) if decimals == 0 else in_place(round_decimals)(self, decimals)
+def round_(self, *, decimals=None):
+    return in_place(round_whole)(self) if decimals is None else in_place(round_decimals)(self, decimals)
 
 
 def square(self, *, out=None):
