@@ -2,7 +2,23 @@
 
 import warnings
 
-from gradrepl.engine import anomaly, backward, constructor, conversions, copies, factories, facts, formulas, function, ops, printing, random, storages
+from gradrepl.engine import (
+    anomaly,
+    backward,
+    constructor,
+    conversions,
+    copies,
+    factories,
+    facts,
+    formulas,
+    function,
+    memory,
+    ops,
+    printing,
+    random,
+    storages,
+    subclasses,
+)
 
 # PyTorch computes nan and inf in silence. Filtered once, by module: np.errstate round each op would cost 0.7 us.
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradrepl\.")

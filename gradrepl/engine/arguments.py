@@ -100,10 +100,12 @@ def trimmed(args, defaults):
 
 def mended(function, home, name, args, kwargs, mistake):
     """The result of a call that only Python refused, or GENUINE, or PyTorch's error for wrong arguments."""
-    if any(map(is_foreign, (*args, *kwargs.values()))):
-        return overridden(GUARDS[f"{home}_{name}"], args, kwargs)
     from gradrepl.engine.signatures import bound_arguments, signatures
+    from gradrepl.engine.subclasses import handle_torch_function, has_own_torch_function
 
+    everything = list(flattened((*args, *kwargs.values())))
+    if any(map(has_own_torch_function, everything)):
+        return handle_torch_function(GUARDS[f"{home}_{name}"], everything, *args, **kwargs)
     options = signatures(home, name)
     if not options:
         return without_table(function, name, mistake)
@@ -180,33 +182,6 @@ def put_out(target, array):
         kinds = scalar_name(array.dtype), scalar_name(target.array.dtype)
         raise RuntimeError("result type {} can't be cast to the desired output type {}".format(*kinds))
     put(target, array)
-
-
-# ---- __torch_function__: objects that are not tensors, but know what to do with them
-
-
-def is_foreign(value):
-    if isinstance(value, (tuple, list)):
-        return any(map(is_foreign, value))
-    return not isinstance(value, Tensor) and hasattr(type(value), "__torch_function__")
-
-
-def overridden(function, args, kwargs):
-    """Ask the first object with `__torch_function__` that has an answer."""
-    found: dict = {}
-    for value in flattened((*args, *kwargs.values())):
-        if hasattr(type(value), "__torch_function__"):
-            found.setdefault(type(value), value)
-    for kind, value in found.items():
-        if isinstance(value, Tensor):
-            continue
-        result = kind.__torch_function__(function, tuple(found), args, kwargs)
-        if result is not NotImplemented:
-            return result
-    kinds = ", ".join(map(repr, found))
-    raise TypeError(
-        f"Multiple dispatch failed for 'torch.{function.__name__}'; all __torch_function__ handlers returned NotImplemented:\n\n  {kinds}"
-    )
 
 
 def flattened(values):

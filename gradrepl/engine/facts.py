@@ -11,12 +11,6 @@ def is_tensor(obj):
     return isinstance(obj, Tensor)
 
 
-def is_storage(obj):
-    from gradrepl.engine.storage import TypedStorage, UntypedStorage
-
-    return isinstance(obj, (TypedStorage, UntypedStorage))
-
-
 def is_floating_point(input):
     return input.array.dtype.kind == "f"
 
@@ -100,11 +94,6 @@ def get_device(input):
     return -1
 
 
-def is_set_to(self, tensor):
-    same = data_ptr(self) == data_ptr(tensor) and self.array.shape == tensor.array.shape
-    return same and self.array.strides == tensor.array.strides
-
-
 def is_pinned(self, device=None):
     return False
 
@@ -126,8 +115,8 @@ for name in (
 
 publish(
     globals(),
-    functions="is_tensor is_storage get_device",
+    functions="is_tensor get_device",
     both="is_floating_point is_complex is_nonzero numel is_signed",
     methods="""dim ndimension:dim nelement:numel size stride is_contiguous contiguous storage_offset element_size data_ptr
-        get_device is_set_to is_pinned""",
+        get_device is_pinned""",
 )

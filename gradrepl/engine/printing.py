@@ -179,25 +179,26 @@ def closed(text, suffixes, indent):
     return text + ")"
 
 
-PLAIN = {Tensor}  # the classes printed as `tensor(…)`; others show their own name
+PLAIN = {"torch.Tensor", "torch.nn.parameter.Parameter", "torch.nn.parameter.Buffer"}  # printed as `tensor(…)`; others show their own name
 
 
 def tensor_text(tensor, contents=None):
     """`repr` of a tensor. `contents` stands for the numbers where given."""
-    prefix = "tensor(" if type(tensor) in PLAIN else f"{type(tensor).__name__}("
+    kind = type(tensor)
+    prefix = "tensor(" if f"{kind.__module__}.{kind.__name__}" in PLAIN else f"{kind.__name__}("
     if contents is None:
         contents = numbers(tensor.array, len(prefix)) if tensor.array.size else "[]"
     return closed(prefix + contents, notes(tensor), len(prefix))
 
 
-def represent(self, *, tensor_contents=None):
+def __repr__(self, *, tensor_contents=None):
     return tensor_text(self, tensor_contents)
 
 
-def format_tensor(self, spec):
+def __format__(self, spec):
     if not self.array.ndim and type(self) is Tensor:
         return self.array.item().__format__(spec)
     return object.__format__(self, spec)
 
 
-Tensor.__repr__, Tensor.__format__ = represent, format_tensor
+Tensor.__repr__, Tensor.__format__ = __repr__, __format__

@@ -30,8 +30,8 @@ globals().update(DTYPES | LAYOUTS | FORMATS)
 globals().update({alias: DTYPES[name] for alias, name in ALIASES.items()})
 newaxis = None
 _SUBMODULES = {
-    "autograd", "backends", "cuda", "distributions", "fft", "func", "linalg", "mps", "nn", "optim", "overrides", "random",
-    "return_types", "serialization", "special", "testing", "types", "utils", "version", "_tensor_str",
+    "_C", "__config__", "accelerator", "amp", "autograd", "backends", "cuda", "distributions", "fft", "func", "linalg", "mps", "nn", "optim", "overrides", "random",
+    "return_types", "serialization", "special", "testing", "storage", "types", "utils", "version", "xpu", "_tensor_str",
 }  # fmt: skip
 
 

@@ -5,6 +5,7 @@ __name__ = __name__.removeprefix("gradrepl.")
 from collections import OrderedDict
 
 from gradrepl import torch
+from gradrepl.engine.subclasses import _disabled_torch_function_impl
 from gradrepl.engine.tensor import Tensor, tensor_of
 
 
@@ -18,6 +19,8 @@ def on(data, kind, requires_grad):
 
 class Parameter(Tensor):
     """A tensor that becomes a parameter of the module it is assigned to."""
+
+    __torch_function__ = _disabled_torch_function_impl
 
     def __new__(cls, data=None, requires_grad=True):
         return on(torch.empty(0) if data is None else data, cls, requires_grad)
@@ -41,6 +44,8 @@ class Parameter(Tensor):
 
 class Buffer(Tensor):
     """A tensor that becomes a buffer of the module it is assigned to."""
+
+    __torch_function__ = _disabled_torch_function_impl
 
     def __new__(cls, data=None, *, persistent=True):
         made = on(torch.empty(0) if data is None else data, cls, data is not None and data.requires_grad)
@@ -91,6 +96,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
 
 
 class UninitializedBuffer(UninitializedTensorMixin, Tensor):
+    __torch_function__ = _disabled_torch_function_impl
     cls_to_become = Tensor
 
     def __new__(cls, requires_grad=False, device=None, dtype=None, persistent=True):
