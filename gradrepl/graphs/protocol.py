@@ -57,7 +57,7 @@ def _read_type(node: Any, cls: type) -> NodeType:
     plain = tuple(name for name in attributes if name.startswith("_saved_") and name not in raw and not name.endswith(UNTOLD))
     name = node.name()
     short = name if "<" in name else name.rpartition("::")[2]
-    custom = any(base.__name__ == "BackwardCFunction" for base in cls.__mro__)
+    custom = hasattr(cls, "_forward_cls")
     kind = "leaf" if hasattr(node, "variable") else "custom" if custom else "inplace" if short == "CopySlices" else "op"
     slots = (("saved_tensors", "_raw_saved_tensors"),) if custom else tuple((name, "_raw" + name) for name in sorted(raw, key=slot_order))
     return NodeType(kind, short, () if custom else plain, slots)

@@ -18,6 +18,7 @@ from .reading import Kept, Reader, custom_source, itemsize, kept_tensors, read_v
 from .roots import find_roots
 
 SMALL = 60  # nodes up to which values of scalars are shown unasked
+LOOKED_THROUGH = 1_000_000  # elements of a root that are looked through for NaN
 READABLE = 2000  # nodes up to which what they keep is read unasked
 
 
@@ -120,7 +121,8 @@ class Builder:
         self.place = {index: place for place, index in enumerate(self.order)}
         self.reads_saved = bool(self.look.saved) or len(self.order) <= READABLE
         self.values = self.wants_values()
-        self.known = self.kept_outputs() if self.values else {}
+        self.reads = self.values or any(is_spoilt(thing) for _, thing in self.asked if is_tensor(thing))
+        self.known = self.kept_outputs() if self.reads else {}
 
     def kept_outputs(self) -> dict[tuple[int, int], Any]:
         """Tensors between the ops that some op keeps for backward."""
@@ -221,35 +223,38 @@ class Builder:
 
     def filled(self, output: Output, tensor: Any, names: tuple[str, ...] = ()) -> tuple[Output, tuple[str, ...]]:
         """Return the output with what the tensor itself tells, and what is wrong with it."""
-        value = read_value(tensor) if self.values else None
-        known = tensor.is_leaf or tensor.retains_grad
-        grad = read_value(tensor.grad) if self.values and known and tensor.grad is not None else None
+        output, faults = self.valued(output, tensor)
+        has_gradient = (tensor.is_leaf or tensor.retains_grad) and tensor.grad is not None
+        grad = read_value(tensor.grad) if self.reads and has_gradient else None
         hooks = len(getattr(tensor, "_backward_hooks", None) or ())
         retains = bool(not tensor.is_leaf and tensor.retains_grad)
-        return output._replace(names=names, value=value, grad=grad, retains_grad=retains, hooks=hooks), not_finite(value, grad)
+        output = output._replace(names=names, grad=grad if self.values else None, retains_grad=retains, hooks=hooks)
+        return output, faults + not_finite("gradient", grad)
+
+    def valued(self, output: Output, tensor: Any) -> tuple[Output, tuple[str, ...]]:
+        """Return the output with the numbers of the tensor, and how many of them are none."""
+        value = read_value(tensor) if self.reads else None
+        return output._replace(value=value) if self.values else output, not_finite("value", value)
 
     def named_outputs(self, function: Any, index: int, seen: Observation) -> tuple[tuple[Output, ...], tuple[str, ...]]:
         """The outputs of an op; a few have a name, are a root, or were seen."""
         outputs, faults = self.outputs[index], ()
+        results = seen.value if isinstance(seen.value, (tuple, list)) else (seen.value,)
         for number in range(len(outputs)):
             tensor = self.root_tensors.get((index, number))
             if tensor is None:
                 tensor = self.names.tensors.get((function, number))
-            if tensor is None:
+            if tensor is not None:
+                output, more = self.filled(outputs[number], tensor, self.names.edge(function, number) or self.names.tensor(tensor))
+            elif self.reads:
+                tensor = self.known.get((index, number), results[number] if number < len(results) else None)
+                if not is_tensor(tensor):
+                    continue
+                output, more = self.valued(outputs[number], tensor)
+            else:
                 continue
-            names = self.names.edge(function, number) or self.names.tensor(tensor)
-            output, more = self.filled(outputs[number], tensor, names)
             outputs, faults = (*outputs[:number], output, *outputs[number + 1 :]), faults + more
-        return (self.with_values(outputs, index, seen) if self.values else outputs), faults
-
-    def with_values(self, outputs: tuple[Output, ...], index: int, seen: Observation) -> tuple[Output, ...]:
-        """The outputs with the numbers of tensors that have no name, but that an op keeps or an observer saw."""
-        results = seen.value if isinstance(seen.value, (tuple, list)) else (seen.value,)
-        filled = []
-        for number, output in enumerate(outputs):
-            tensor = self.known.get((index, number), results[number] if number < len(results) else None)
-            filled.append(output._replace(value=read_value(tensor)) if output.value is None and is_tensor(tensor) else output)
-        return tuple(filled)
+        return outputs, faults
 
     def saved(self, kept: list[Kept]) -> tuple[tuple[Saved, ...], tuple[str, ...]]:
         """What the node keeps, one entry for each tensor, and the writes that spoilt it."""
@@ -316,9 +321,14 @@ def sequence(function: Any) -> int:
     return numbered() if numbered else 0
 
 
-def not_finite(value: Value | None, grad: Value | None) -> tuple[str, ...]:
-    faults = []
-    for what, of in (("value", value), ("gradient", grad)):
-        if of and (of.nan or of.inf):
-            faults.append(f"{what} holds " + " and ".join(f"{number} {kind}" for number, kind in ((of.nan, "NaN"), (of.inf, "inf")) if number))
-    return tuple(faults)
+def is_spoilt(tensor: Any) -> bool:
+    """Does a root hold a number that is not finite?  Then it is worth looking where that began."""
+    value = read_value(tensor) if tensor.numel() <= LOOKED_THROUGH else None
+    return bool(value and (value.nan or value.inf))
+
+
+def not_finite(what: str, value: Value | None) -> tuple[str, ...]:
+    if not value or not (value.nan or value.inf):
+        return ()
+    counted = " and ".join(f"{number} {kind}" for number, kind in ((value.nan, "NaN"), (value.inf, "inf")) if number)
+    return (f"{what} holds {counted}",)

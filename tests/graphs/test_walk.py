@@ -162,10 +162,10 @@ def test_what_is_saved(engine):
     x = leaf(torch)
     h = x.exp()
     y = h * x
-    mul, exp, _ = graph(y).nodes
+    mul, _, exp = graph(y).nodes
     assert [(saved.slots, saved.names, saved.shape, saved.bytes, saved.source) for saved in mul.saved] == [
-        (("self",), ("h",), (3,), 12, (1, 0)),
-        (("other",), ("x",), (3,), 12, (2, 0)),
+        (("self",), ("h",), (3,), 12, (2, 0)),
+        (("other",), ("x",), (3,), 12, (1, 0)),
     ]
     assert [(saved.slots, saved.state) for saved in exp.saved] == [(("result",), "held")]
     y.sum().backward()
@@ -186,7 +186,7 @@ def test_a_saved_tensor_that_was_written_to(engine):
     h = x.exp()
     y = h * x
     h.add_(1)
-    mul, exp, _ = graph(y).nodes
+    mul, _, exp = graph(y).nodes
     assert mul.faults == ("saved self was at version 0, is now at 1",) and mul.saved[0].expected == 0 and mul.saved[0].version == 1
     assert exp.faults == ("saved result was at version 0, is now at 1",)
 
