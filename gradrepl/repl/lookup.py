@@ -69,7 +69,7 @@ def of_subscript(node: ast.Subscript, names):
     try:
         index = ast.literal_eval(node.slice)
         if isinstance(owner, Known):
-            items = children(owner.value) if children(owner.value) is not None else owner.value
+            items: Any = owner.value if children(owner.value) is None else children(owner.value)
             items = list(items.values()) if isinstance(items, dict) and isinstance(index, int) and index not in items else items
             return Known(items[index]) if type(items) in (list, tuple, dict) else None
     except (ValueError, TypeError, LookupError, SyntaxError):

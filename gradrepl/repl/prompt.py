@@ -68,7 +68,8 @@ class TerminalReader:
     when the first prompt is on the screen."""
 
     def __init__(self, settings, *, complete, toolbar, warm_up, history: HistoryFile | None = None, input=None, output=None):
-        self.settings, self.warm_up, self.lexer = settings, warm_up, None
+        self.settings, self.warm_up = settings, warm_up
+        self.lexer: Any = None
         # private copies: closing sys.stdin or sys.stdout in the session must not close the prompt
         self.input = input or create_input(os.fdopen(os.dup(0), closefd=True))
         self.output = output or create_output(os.fdopen(os.dup(1), "w", encoding="utf-8", errors="replace"))
