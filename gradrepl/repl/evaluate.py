@@ -43,7 +43,8 @@ class Evaluator:
         """Name the input `<gradrepl-N>` and let tracebacks, `inspect` and warnings find its lines."""
         self.number += 1
         filename = f"<gradrepl-{self.number}>"
-        linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+        # every line ends in a newline, as linecache itself gives them: the carets of a traceback are placed by that
+        linecache.cache[filename] = (len(source), None, [f"{line}\n" for line in source.split("\n")], filename)
         return filename
 
     def run(self, source: str, filename: str | None = None) -> None:
