@@ -47,7 +47,7 @@ def complete(text: str, shell) -> list[Found]:
     if (statement := IMPORT_FROM.search(line)) or IMPORT.search(line):
         return imports(statement, line)
     if dotted := re.search(r"\.\s*(\w*)$", text):
-        return attributes(primary_before(text[: dotted.start()]), dotted[1], names) if primary_before(text[: dotted.start()]) else []
+        return attributes(primary_before(text[: dotted.start()]), dotted[1], names)
     return plain_names(text, names, shell)
 
 
@@ -64,7 +64,7 @@ def visible_names(shell) -> dict[str, Any]:
 def matching(candidates: Iterable[str], prefix: str, owner: Any = None) -> list[Found]:
     """Those that start with the prefix; private names only where the prefix is private."""
     hidden = "__" if prefix.startswith("_") and not prefix.startswith("__") else "_" if not prefix else None
-    names = [name for name in candidates if name.startswith(prefix) and not (hidden and name.startswith(hidden))]
+    names = [name for name in dict.fromkeys(candidates) if name.startswith(prefix) and not (hidden and name.startswith(hidden))]
     return [Found(name, len(prefix), meta=meta(owner, name) if owner and len(names) < 200 else "") for name in sorted(names, key=order)]
 
 
@@ -84,7 +84,7 @@ def meta(owner: Known | OfType, name: str) -> str:
 
 
 def attributes(expression: str, prefix: str, names: dict[str, Any]) -> list[Found]:
-    owner = lookup(expression, names)
+    owner = lookup(expression, names) if not expression.isdigit() else None
     return matching(attribute_names(owner), prefix, owner) if owner else []
 
 
@@ -94,7 +94,7 @@ def plain_names(text: str, names: dict[str, Any], shell) -> list[Found]:
     if prefix[:1].isdigit():
         return []
     found = keyword_arguments(text, prefix, names)
-    found += matching(dict.fromkeys([*names, *keyword.kwlist, *keyword.softkwlist, *dir(builtins)]), prefix)
+    found += matching([*names, *keyword.kwlist, *keyword.softkwlist, *dir(builtins)], prefix)
     return found or (jedi_names(text, prefix, shell) if prefix else [])
 
 

@@ -89,8 +89,8 @@ def of_call(node: ast.Call, names):
         return OfType(returned)
     tensor = tensor_type()
     owner = resolve(node.func.value, names) if isinstance(node.func, ast.Attribute) else None
-    is_tensor_function = str(getattr(function.value, "__module__", "")).startswith("torch") or owner and is_tensor_type(type_of(owner))
-    return OfType(tensor) if tensor and is_tensor_function and not isinstance(function.value, types.ModuleType) else None
+    of_engine = is_op(function.value) or str(getattr(function.value, "__module__", "")).startswith("torch")
+    return OfType(tensor) if tensor and (of_engine or owner and is_tensor_type(type_of(owner))) else None
 
 
 def of_operation(node: ast.BinOp, names):
@@ -136,8 +136,9 @@ def tensor_type() -> type | None:
 
 
 def node_type() -> type:
-    graph = sys.modules.get("torch.autograd.graph")
-    return getattr(graph, "Node", object)
+    """The type that nodes of the graph have in common."""
+    embedded = sys.modules.get("torch") is sys.modules.get("gradrepl.torch")
+    return getattr(sys.modules.get("gradrepl.engine.node" if embedded else "torch.autograd.graph"), "Node", object)
 
 
 def attribute(owner: Known | OfType, name: str) -> Known | OfType | None:
