@@ -46,7 +46,7 @@ class Reader:
         return tuple([self.output(entry) for entry in metadata]) if metadata else NO_OUTPUT
 
     def arguments(self, node: Any, kind: NodeType, kept: list[Kept]) -> tuple[tuple[str, Any], ...]:
-        """The arguments that are no tensors, and those numbers that PyTorch keeps as 0-d tensors."""
+        """The arguments that are no tensors, and those numbers that PyTorch keeps as 0-d tensors; lists of tensors are added to `kept`."""
         found = []
         for attribute in kind.plain:
             try:
@@ -55,6 +55,9 @@ class Reader:
                 continue
             if is_tensor(value):
                 value = constant(value)
+            elif type(value) in (tuple, list) and any(map(is_tensor, value)):
+                kept += [Kept(f"{attribute[7:]}[{place}]", item) for place, item in enumerate(value) if is_tensor(item)]
+                continue
             if value is not None:
                 found.append((attribute[7:], plain(value)))
         for slot, tensor, _, _ in kept:
