@@ -12,6 +12,7 @@ from typing import Any
 from gradrepl.engine.names import NAMES, listen
 from gradrepl.engine.tensor import Tensor, tensor_of
 from gradrepl.insight.history import HISTORY, MOST_STEPS, SMALL, Arrival, Pass, Seen, Step, Write, tick
+from gradrepl.insight import places
 from gradrepl.insight.places import here
 
 # methods and properties after which a tensor has lost its history, or that change what backward does
@@ -24,6 +25,7 @@ def start() -> None:
     """Watch from here on; does nothing if it already does."""
     if NAMES["trace"] is not None:
         return
+    places.generated = NAMES
     listen("watch", recorded)
     listen("wrote", wrote)
     NAMES.update(trace=traced, unrecorded=noticing_unrecorded(NAMES["unrecorded"]))

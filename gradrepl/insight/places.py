@@ -7,12 +7,13 @@ import linecache
 import os
 import sys
 from functools import lru_cache
-from types import CodeType, FrameType
+from types import CodeType
 from typing import NamedTuple
 
 PACKAGE = os.path.dirname(os.path.dirname(__file__))
 LIBRARY = os.path.dirname(os.__file__)
 _foreign: dict[str, bool] = {}  # filename -> not the user's own code
+generated: dict = {}  # the namespace of functions that an engine writes by itself; an observer puts it here
 
 
 class Position(NamedTuple):
@@ -81,8 +82,7 @@ def foreign(filename: str) -> bool:
     """Whether a file is not the user's: this package, PyTorch, the standard library, an installed package."""
     known = _foreign.get(filename)
     if known is None:
-        engine = filename.startswith("<") and " " in filename  # functions that the engine wrote for an op
-        known = _foreign[filename] = engine or filename.startswith((PACKAGE, LIBRARY, "<frozen ")) or "-packages" in filename
+        known = _foreign[filename] = filename.startswith((PACKAGE, LIBRARY, "<frozen ")) or "-packages" in filename
     return known
 
 
@@ -95,18 +95,10 @@ def here(depth: int = 1) -> tuple[CodeType, int]:
         known = _foreign.get(filename)
         if known is None:
             known = foreign(filename)
-        if not known:
+        if not known and frame.f_globals is not generated:
             return code, frame.f_lasti
         frame = frame.f_back  # type: ignore[assignment]
     return first.f_code, first.f_lasti
-
-
-def user_frame(depth: int = 1) -> FrameType:
-    """The nearest frame of the user's program."""
-    frame = first = sys._getframe(depth)
-    while frame is not None and foreign(frame.f_code.co_filename):
-        frame = frame.f_back  # type: ignore[assignment]
-    return frame or first
 
 
 class Program:

@@ -1,0 +1,295 @@
+"""What can be known about a tensor that someone asks about: its names, its program, the graph it is in, the passes that were seen.
+
+Imports history, places, observer, graphs, program, slicing.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import sys
+from collections.abc import Iterator
+from functools import cached_property
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from gradrepl.graphs import capture
+from gradrepl.graphs.errors import GraphError
+from gradrepl.graphs.names import find_names
+from gradrepl.graphs.protocol import is_tensor
+from gradrepl.insight.causes.program import Source, called
+from gradrepl.insight.causes.slicing import TOP, Hop, Slice
+from gradrepl.insight.history import HISTORY, Arrival, Event, Pass, Step
+from gradrepl.insight.observer import seen
+from gradrepl.insight.places import Place
+
+
+class Question:
+    """A tensor, asked about from a frame."""
+
+    def __init__(self, tensor: Any, frame: FrameType):
+        self.tensor, self.frame = tensor, frame
+        self.namespace = {**frame.f_globals, **frame.f_locals}
+        self.names = find_names(None, frame)
+
+    # ---- names
+
+    def name_of(self, tensor: Any) -> str:
+        """What the program calls a tensor; "" if nothing."""
+        found = self.names.tensor(tensor)
+        return found[0] if found else ""
+
+    @cached_property
+    def name(self) -> str:
+        return self.name_of(self.tensor) or "this tensor"
+
+    def node_name(self, node: Any, output: int = 0) -> str:
+        found = self.names.edge(node, output)
+        return found[0] if found else ""
+
+    # ---- the program
+
+    @cached_property
+    def filename(self) -> str:
+        """Where the program stands: the file or input that asks, or, if it has no source, the file of its module."""
+        own = self.frame.f_code.co_filename
+        return own if linecache.getlines(own) else str(self.namespace.get("__file__") or own)
+
+    @cached_property
+    def source(self) -> Source:
+        return Source(self.filename)
+
+    def mine(self, place: tuple) -> bool:
+        """Whether something was seen in this very program, and not in one that ran before."""
+        return place[0].co_filename in self.files
+
+    @cached_property
+    def files(self) -> set[str]:
+        loaded = {getattr(module, "__file__", None) or "" for name, module in list(sys.modules.items()) if name != "__main__"}
+        return loaded | {file.filename for file in self.source.files}
+
+    def text(self, node: ast.AST) -> str:
+        return self.source.text(node)
+
+    def where(self, place: Place | ast.AST | None) -> str:
+        """"line 4", and the file or input if it is not the program's only one."""
+        if place is None:
+            return ""
+        if isinstance(place, ast.AST):
+            filename, line = self.source.owner[place].filename, place.lineno  # type: ignore[attr-defined]
+        else:
+            filename, line = place.filename, place.line
+        if filename.startswith("<gradrepl-"):
+            return f"input {filename[10:-1]}" + (f", line {line}" if statement_count(filename) > 1 else "")
+        mine = filename == self.filename or len(self.source.files) > 1
+        return f"line {line}" + ("" if mine else f" of {filename.rpartition('/')[2]}")
+
+    # ---- the graph
+
+    @cached_property
+    def passes(self) -> list[Pass]:
+        return [p for p in HISTORY.passes if self.mine(p.place)]
+
+    @cached_property
+    def backwards(self) -> list[Pass]:
+        return [p for p in self.passes if p.kind == "backward"]
+
+    @cached_property
+    def events(self) -> list[Event]:
+        return [e for e in HISTORY.events if self.mine(e.place)]
+
+    def event(self, tensor: Any, *kinds: str) -> Event | None:
+        """The last call of these kinds on a tensor, or that made it."""
+        found = [e for e in self.events if e.kind in kinds and (e.tensor is tensor or e.made is tensor)]
+        return found[-1] if found else None
+
+    @cached_property
+    def backward_calls(self) -> list[ast.Call]:
+        """The calls of backward in the source that a program of this text makes."""
+        return self.source.calls("backward")
+
+    @cached_property
+    def root_expression(self) -> ast.AST | None:
+        """What backward was last called on, in the source."""
+        calls = self.backward_calls
+        if self.backwards:
+            line, filename = self.backwards[-1].where.line, self.backwards[-1].where.filename
+            calls = [c for c in calls if c.lineno <= line <= (c.end_lineno or line) and self.source.owner[c].filename == filename] or calls
+        if not calls:
+            return None
+        call = calls[-1]
+        receiver = call.func.value if isinstance(call.func, ast.Attribute) else None
+        if receiver is None or self.text(receiver) in ("torch.autograd", "autograd"):
+            return call.args[0] if call.args else None
+        return receiver
+
+    @cached_property
+    def root(self) -> Any:
+        """The tensor that backward was called on, if it still has a name."""
+        expression = self.root_expression
+        found = self.namespace.get(expression.id) if isinstance(expression, ast.Name) else None
+        if is_tensor(found):
+            return found
+        candidates = [t for n, t in self.namespace.items() if is_tensor(t) and t.requires_grad and t.grad_fn is not None and t.numel() == 1]
+        return candidates[-1] if candidates and expression is None else None
+
+    @property
+    def root_name(self) -> str:
+        expression = self.root_expression
+        return self.text(expression) if expression is not None else self.name_of(self.root) or "the result"
+
+    def graph(self, tensor: Any) -> Any:
+        """The graph under a tensor with its live nodes; None if there is none."""
+        try:
+            return capture(tensor, names=self.namespace, saved=True, values=False)
+        except GraphError:
+            return None
+
+    @cached_property
+    def root_graph(self) -> Any:
+        return None if self.root is None else self.graph(self.root)
+
+    def node_id(self, node: Any) -> str:
+        """The id of a live node in the graph of the root: " n3"."""
+        for graph in filter(None, [self.root_graph]):
+            for id, function in graph.functions.items():
+                if function is node:
+                    return f" {id}"
+        return ""
+
+    def step_id(self, step: Step) -> str:
+        """The id of the node that took a step, while the graph is alive."""
+        for graph in filter(None, [self.root_graph]):
+            for id, function in graph.functions.items():
+                if getattr(function, "_sequence_nr", lambda: -1)() == step.key:
+                    return f" {id}"
+        return ""
+
+    def reaches(self, node: Any, tensor: Any) -> bool:
+        """Whether a leaf lies under a node."""
+        stack, visited = [node], set()
+        while stack:
+            node = stack.pop()
+            if node is None or node in visited:
+                continue
+            visited.add(node)
+            if getattr(node, "variable", None) is tensor or tensor.grad_fn is not None and node is tensor.grad_fn:
+                return True
+            stack += [below for below, _ in node.next_functions]
+        return False
+
+    @cached_property
+    def arrivals(self) -> list[tuple[Pass, Arrival]]:
+        """Every gradient that reached this tensor as a leaf."""
+        return [(p, a) for p in self.passes for a in p.arrivals if a.leaf() is self.tensor]
+
+    @cached_property
+    def last(self) -> Pass | None:
+        """The last pass that reached this tensor, else the last one."""
+        found = [p for p, _ in self.arrivals if p.steps]
+        return found[-1] if found else next((p for p in reversed(self.passes) if p.steps), None)
+
+    @cached_property
+    def on_path(self) -> list[Step]:
+        """The steps of the last pass that lie between root and tensor, in the order they ran."""
+        if self.last is None:
+            return []
+        target = self.key
+        reached, found = {target}, []
+        for step in reversed(self.last.steps):
+            if step.key in reached or any(e and e[0] in reached for e in step.edges):
+                reached.add(step.key)
+                found.append(step)
+        return found[::-1]
+
+    @cached_property
+    def key(self) -> int:
+        """How steps call the tensor: by its node, or by itself if it is a leaf."""
+        node = self.tensor.grad_fn
+        return id(self.tensor) if node is None else node._sequence_nr()
+
+    def toward(self, step: Step) -> list[int]:
+        """The inputs of a step on the way to the tensor."""
+        keys = {s.key for s in self.on_path} | {self.key}
+        return [i for i, e in enumerate(step.edges) if e and e[0] in keys]
+
+    # ---- the source behind the graph
+
+    @cached_property
+    def ways(self) -> list[tuple[Hop, ...]]:
+        """The ways in the source from the root back to the tensor, with what each loses its history at."""
+        return self.ways_from(self.root_expression)
+
+    def ways_from(self, expression: ast.AST | None) -> list[tuple[Hop, ...]]:
+        if expression is None or expression not in self.source.owner:
+            return []
+        return list(self.slice.paths(expression, TOP))
+
+    @property
+    def slice(self) -> Slice:
+        return Slice(self.source, self.namespace, self.tensor)
+
+    def target_of(self, statement: ast.AST | None) -> str:
+        """The name that a statement assigns to: `frozen` in `frozen = features.detach()`."""
+        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], (ast.Name, ast.Attribute)):
+            return self.text(statement.targets[0])
+        return ""
+
+    def made_at(self, tensor: Any) -> Place | None:
+        kept = seen(tensor.grad_fn) if tensor.grad_fn is not None else None
+        return kept.where if kept else None
+
+    def definition(self, name: str) -> ast.AST | None:
+        """The last statement that gives a name its value."""
+        found = [d for d in self.source.definitions.get((None, name), []) if not d.partial]
+        return found[-1].statement if found else None
+
+    def calls(self, *methods: str) -> Iterator[ast.Call]:
+        return iter(self.source.calls(*methods))
+
+
+def statement_count(filename: str) -> int:
+    return len(linecache.getlines(filename))
+
+
+def numbers(array: Any, most: int = 6) -> str:
+    """A short list of numbers as a person writes them: [0, 1.5, -inf]."""
+    if array is None or array is False:
+        return "?"
+    array = np.asarray(array)
+    if array.size > most:
+        return f"{array.size} values from {number(np.nanmin(array))} to {number(np.nanmax(array))}"
+    return number(array.item()) if array.ndim == 0 else "[" + ", ".join(number(v) for v in array.reshape(-1).tolist()) + "]"
+
+
+def number(value: Any) -> str:
+    if isinstance(value, complex) or isinstance(value, np.complexfloating):
+        return f"{value:.4g}"
+    value = float(value)
+    return str(int(value)) if value.is_integer() and abs(value) < 1e6 else f"{value:.4g}"
+
+
+def entry(array: Any, mask: Any) -> str:
+    """The first place where the mask holds, as an index: "[0]", "[1, 2]"; "" for a 0-d array."""
+    places = np.argwhere(mask)
+    if not len(places) or np.ndim(array) == 0:
+        return ""
+    return "[" + ", ".join(map(str, places[0].tolist())) + "]"
+
+
+def call_at(source: Source, place: Place) -> ast.AST | None:
+    """The expression of the source at a place."""
+    position = place.position
+    for file in source.files:
+        if file.filename == place.filename:
+            for node in ast.walk(file.tree):
+                if isinstance(node, ast.expr) and (node.lineno, node.end_lineno, node.col_offset, node.end_col_offset) == (
+                    position.line, position.end_line, position.column, position.end_column,
+                ):  # fmt: skip
+                    return node
+    return None
+
+
+__all__ = ["Question", "call_at", "called", "entry", "number", "numbers"]
