@@ -155,4 +155,10 @@ def reference(thing: Any) -> Any:
     return None if thing is None else weakref.ref(thing)
 
 
+def detail_of(arguments: tuple) -> Any:
+    """What is worth keeping of a call's arguments: a flag, or the code of a hook; nothing that keeps the user's objects alive."""
+    first = arguments[0] if arguments else None
+    return first if isinstance(first, bool) else getattr(first, "__code__", None)
+
+
 HISTORY = History()

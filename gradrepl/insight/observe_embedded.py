@@ -11,7 +11,7 @@ from typing import Any
 
 from gradrepl.engine.names import NAMES, listen
 from gradrepl.engine.tensor import Tensor, tensor_of
-from gradrepl.insight.history import HISTORY, MOST_STEPS, SMALL, Arrival, Pass, Seen, Step, Write, tick
+from gradrepl.insight.history import HISTORY, MOST_STEPS, SMALL, Arrival, Pass, Seen, Step, Write, detail_of, tick
 from gradrepl.insight import places
 from gradrepl.insight.places import here
 
@@ -72,7 +72,7 @@ def noticing(name: str, method: Any) -> Any:
     @functools.wraps(method)
     def noticed(self: Any, *args: Any, **kwargs: Any) -> Any:
         result = method(self, *args, **kwargs)
-        HISTORY.note(name, here(2), weakref.ref(self), weakref.ref(result) if isinstance(result, Tensor) else None, args[:1])
+        HISTORY.note(name, here(2), weakref.ref(self), weakref.ref(result) if isinstance(result, Tensor) else None, detail_of(args))
         return result
 
     return noticed

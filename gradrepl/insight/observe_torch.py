@@ -9,7 +9,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from gradrepl.graphs.protocol import node_type
-from gradrepl.insight.history import HISTORY, MOST_STEPS, SMALL, Arrival, Pass, Seen, Step, Write, tick
+from gradrepl.insight.history import HISTORY, MOST_STEPS, SMALL, Arrival, Pass, Seen, Step, Write, detail_of, tick
 from gradrepl.insight.places import here
 
 KEY = "gradrepl"  # in a node's metadata
@@ -58,7 +58,7 @@ class Watcher(TorchFunctionMode):
         if name in NOTABLE:
             subject = weakref.ref(args[0]) if args and isinstance(args[0], torch.Tensor) else None
             made = weakref.ref(result) if isinstance(result, torch.Tensor) else None
-            detail = args[1:2]
+            detail = detail_of(args[1:])
             if name.startswith("set "):
                 detail = args[1] if args[1] is None or isinstance(args[1], bool) else "tensor"
             HISTORY.note(name.removeprefix("get "), place, subject, made, detail)

@@ -169,7 +169,7 @@ def switched_off(q: Question) -> Answer | None:
         return None
     found = [e for e in q.events if e.kind in ("set requires_grad", "requires_grad_", "detach_") and e.tensor is q.tensor]
     for event in reversed(found):
-        off = event.kind == "detach_" or event.detail is False or event.detail == (False,)
+        off = event.kind == "detach_" or event.detail is False
         if off:
             how = "detach_()" if event.kind == "detach_" else "requires_grad = False"
             return answer(

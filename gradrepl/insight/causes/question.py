@@ -21,7 +21,7 @@ from gradrepl.graphs.names import find_names
 from gradrepl.graphs.protocol import is_tensor
 from gradrepl.insight.causes.program import Source, called
 from gradrepl.insight.causes.slicing import TOP, Hop, Slice
-from gradrepl.insight.history import HISTORY, Arrival, Event, Pass, Step
+from gradrepl.insight.history import HISTORY, Arrival, Event, Pass, Step, Write
 from gradrepl.insight.observer import seen
 from gradrepl.insight.places import Place
 
@@ -99,6 +99,10 @@ class Question:
     @cached_property
     def events(self) -> list[Event]:
         return [e for e in HISTORY.events if self.mine(e.place)]
+
+    @cached_property
+    def writes(self) -> list[Write]:
+        return [w for w in HISTORY.writes if self.mine(w.place)]
 
     def event(self, tensor: Any, *kinds: str) -> Event | None:
         """The last call of these kinds on a tensor, or that made it."""

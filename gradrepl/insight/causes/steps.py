@@ -1,0 +1,124 @@
+"""What one step of backward did, in words: its op, its operands, its numbers. Imports question, history."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Any
+
+import numpy as np
+
+from gradrepl.insight.causes.question import Question, numbers
+from gradrepl.insight.history import Step
+
+HARDLY = 1e-6  # a gradient this much smaller than what came in counts as none
+
+
+def base(step: Step) -> str:
+    """The op of a step: Log for LogBackward0."""
+    return re.sub(r"Backward\d*$", "", step.name.rpartition("::")[2])
+
+
+def short(step: Step) -> str:
+    return step.name.rpartition("::")[2]
+
+
+def array(value: Any) -> Any:
+    """A value as an array of numbers, or None."""
+    if value is None or value is False or isinstance(value, (str, list, tuple)):
+        return None
+    found = np.asarray(value)
+    return found if found.dtype.kind in "fciub" else None
+
+
+def nonzero(value: Any, scale: float = 0.0) -> bool:
+    found = array(value)
+    return found is not None and bool((np.abs(found) > HARDLY * scale).any())
+
+
+def largest(value: Any) -> float:
+    found = array(value)
+    return float(np.nanmax(np.abs(found))) if found is not None and found.size else 0.0
+
+
+def finite(value: Any) -> bool:
+    found = array(value)
+    return found is None or found.dtype.kind not in "fc" or bool(np.isfinite(found).all())
+
+
+def has_nan(value: Any) -> bool:
+    found = array(value)
+    return found is not None and found.dtype.kind in "fc" and bool(np.isnan(found).any())
+
+
+def incoming(step: Step) -> Any:
+    return next((g for g in step.incoming if array(g) is not None), None)
+
+
+def saved(step: Step, *names: str) -> Any:
+    """The first of these saved values that is there, as an array."""
+    for name in names:
+        if (found := array(step.saved.get(name))) is not None:
+            return found
+    return None
+
+
+def where(q: Question, step: Step) -> str:
+    """" (line 4)", or nothing."""
+    place = q.where(step.where)
+    return f" ({place})" if place else ""
+
+
+def named(q: Question, step: Step) -> str:
+    """A node with its id and line: "SqrtBackward0 n3 (line 4)"."""
+    return f"{short(step)}{q.step_id(step)}{where(q, step)}"
+
+
+def expression(step: Step) -> ast.AST | None:
+    try:
+        return ast.parse(step.where.text, mode="eval").body if step.where else None
+    except SyntaxError:
+        return None
+
+
+def operand(step: Step, index: int = 0) -> str:
+    """The source of an input: `p` in `torch.log(p)`, `p.log()`; "" if not known."""
+    node = expression(step)
+    found = [n for n in operands(node) if n is not None] if node is not None else []
+    return ast.unparse(found[index]) if index < len(found) else ""
+
+
+def operands(node: ast.AST) -> list[ast.AST]:
+    if isinstance(node, ast.BinOp):
+        return [node.left, node.right]
+    if isinstance(node, ast.UnaryOp):
+        return [node.operand]
+    if isinstance(node, ast.Subscript):
+        return [node.value]
+    if isinstance(node, ast.Call):
+        library = isinstance(node.func, ast.Name) or ast.unparse(node.func).startswith(("torch.", "F.", "nn.", "np."))
+        return list(node.args) if library else [node.func.value, *node.args]  # type: ignore[attr-defined]
+    return []
+
+
+def text(step: Step) -> str:
+    return step.where.text if step.where else short(step)
+
+
+def flow(q: Question, step: Step) -> str:
+    """"incoming [0, 1], outgoing [nan, 0.25]"."""
+    out = [step.outgoing[i] for i in q.toward(step) if i < len(step.outgoing)]
+    return f"incoming {numbers(incoming(step))}, outgoing {', '.join(numbers(g) for g in out) or 'nothing'}"
+
+
+def outgoing(q: Question, step: Step) -> list:
+    """The gradients a step sends toward the tensor."""
+    return [step.outgoing[i] for i in q.toward(step) if i < len(step.outgoing) and array(step.outgoing[i]) is not None]
+
+
+def formula(step: Step) -> str | None:
+    """The derivative as the embedded engine writes it, for the first input that has one."""
+    from gradrepl.insight.formulas import formulas_of
+
+    found = formulas_of(step.name)
+    return f"formula: {next(iter(found.values()))}" if found else None
