@@ -109,7 +109,7 @@ class Pass:
         self.steps: list[Step] = []
         self.arrivals: list[Arrival] = []
         self.bytes = 0
-        self.failed: int | None = None  # the key of the node that raised
+        self.failed: tuple[int, str, Seen | None] | None = None  # key and name of the node that raised
 
     @property
     def where(self) -> Place:

@@ -123,7 +123,7 @@ def traced(arrive: Any, step: Any) -> tuple[Any, Any]:
         try:
             answers = step(node, grads, state)
         except BaseException:
-            into.failed = node.sequence_nr
+            into.failed = node.sequence_nr, node.name(), seen(node)
             raise
         finally:
             NAMES["backward_runs"] -= 1
