@@ -148,7 +148,7 @@ def choose_engine(name: str) -> str | None:
         return None
     from gradrepl.embedding import use_embedded_torch
 
-    use_embedded_torch()
+    use_embedded_torch(watch=False)  # what runs decides whether it is watched
     return None
 
 

@@ -11,6 +11,8 @@ class EmbeddedTorch:
     A finder and loader by protocol: importing `importlib.abc` to inherit from would cost 10 ms at every start.
     """
 
+    watch = False
+
     def find_spec(self, fullname, path=None, target=None):
         if fullname != "torch" and not fullname.startswith("torch."):
             return None
@@ -30,13 +32,19 @@ class EmbeddedTorch:
 
     def exec_module(self, module):
         module.__spec__ = module.__spec__.loader_state
+        if self.watch and module.__name__ in ("torch", PREFIX + "torch"):
+            import importlib
+
+            importlib.import_module("gradrepl.insight").observe()
 
 
 FINDER = EmbeddedTorch()
 
 
-def use_embedded_torch():
+def use_embedded_torch(watch=True):
     """Make `import torch` give the embedded engine from here on, also in libraries imported later.
+
+    With `watch`, what programs do with it is seen from then on, so that `why` and pictures can name the lines; that slows small ops by a third.
 
     Raises ImportError where another torch is already imported: its tensors would mix with the embedded ones.
 
@@ -49,4 +57,5 @@ def use_embedded_torch():
         return
     if "torch" in sys.modules:
         raise ImportError("PyTorch is already imported here; call gradrepl.use_embedded_torch() before the first `import torch`")
+    FINDER.watch = watch
     sys.meta_path.insert(0, FINDER)

@@ -9,6 +9,8 @@ import functools
 import weakref
 from typing import Any
 
+from numpy import ndarray
+
 from gradrepl.engine.names import NAMES, listen
 from gradrepl.engine.tensor import Tensor, tensor_of
 from gradrepl.insight.history import HISTORY, MOST_STEPS, SMALL, Arrival, Pass, Seen, Step, Write, detail_of, tick
@@ -168,8 +170,8 @@ def step_of(run: Pass, node: Any, incoming: list, grads: Any, saved: tuple, answ
 
 def bare(run: Pass, value: Any) -> Any:
     """What may be kept of a value: arrays and plain arguments, no tensor and nothing of the user's."""
-    if isinstance(value, Tensor):
-        return run.kept(value.array)
+    if isinstance(value, (Tensor, ndarray)):
+        return run.kept(value.array if isinstance(value, Tensor) else value)
     if isinstance(value, list):
         return [bare(run, item) for item in value]
     return value if isinstance(value, PLAIN) else None

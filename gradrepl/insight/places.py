@@ -82,7 +82,7 @@ def foreign(filename: str) -> bool:
     """Whether a file is not the user's: this package, PyTorch, the standard library, an installed package."""
     known = _foreign.get(filename)
     if known is None:
-        known = _foreign[filename] = filename.startswith((PACKAGE, LIBRARY, "<frozen ")) or "-packages" in filename
+        known = _foreign[filename] = filename.startswith((PACKAGE, LIBRARY, "<frozen ", "<torch ")) or "-packages" in filename
     return known
 
 

@@ -2,6 +2,7 @@
 
 import ast
 import os
+import re
 import signal
 import sys
 from typing import Any
@@ -11,16 +12,24 @@ from gradrepl.repl.namespace import Preloaded, new_main
 from gradrepl.repl.streams import silence
 
 
+# a program that asks something about its graph; others are not watched, which would cost 13 ms and slow every op
+ASKS = re.compile(r"gradrepl|(?<![\w.])(why|explain|step|check|saved|diff|graph|tree|save)\(")
+
+
+def watch() -> None:
+    """Have the engine watched: pictures and answers name the lines that made a node."""
+    import torch  # noqa: F401, the engine is watched once it is there
+
+    from gradrepl.insight import observe
+
+    observe()
+
+
 def run_program(options) -> int:
     """Run what the command line names and give the exit status."""
     program = Program(options)
     if options.outputs or options.tree or options.interactive:
-        # pictures name the lines that made their nodes; a program that asks nothing is not watched, which costs 13 ms and slows every op
-        import torch  # noqa: F401, the engine is watched once it is there
-
-        from gradrepl.insight import observe
-
-        observe()
+        watch()
     status = program.run()
     if options.outputs or options.tree:
         status = program.deliver() or status
@@ -89,6 +98,8 @@ class Program:
 
     def evaluate(self, source: str, filename: str | None, show: bool) -> None:
         self.source = source
+        if ASKS.search(source):
+            watch()
         hook = sys.displayhook
         sys.displayhook = self.display if show else self.keep
         try:

@@ -14,6 +14,7 @@ from gradrepl.insight.causes.program import base_name
 from gradrepl.insight.causes.question import Question, call_at
 from gradrepl.insight.causes.slicing import TOP, Hop, Slice
 from gradrepl.insight.history import Pass, Write
+from gradrepl.insight import places
 from gradrepl.insight.observer import engine_of, seen
 from gradrepl.insight.places import Place, foreign
 
@@ -26,7 +27,7 @@ class Failure(Question):
         frames = []
         trace = error.__traceback__
         while trace is not None:
-            if not foreign(trace.tb_frame.f_code.co_filename):
+            if not foreign(trace.tb_frame.f_code.co_filename) and trace.tb_frame.f_globals is not places.generated:
                 frames.append((trace.tb_frame, Place(trace.tb_frame.f_code, trace.tb_lasti)))
             trace = trace.tb_next
         self.frames = frames
