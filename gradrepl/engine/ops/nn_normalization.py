@@ -1,0 +1,320 @@
+"""Normalisation, dropout and the affine maps: declarations and what users call."""
+
+import math
+
+import numpy as np
+
+from gradrepl.engine.declare import Array, Maybe, op
+from gradrepl.engine.names import NAMES
+from gradrepl.engine.public import publish
+from gradrepl.engine.tensor import Tensor, tensor_of
+
+THREE = dict(outputs="result0, result1, result2", differentiable="result0")
+
+
+def per_channel(values, ndim):
+    return values.reshape(1, -1, *(1,) * (ndim - 2))
+
+
+def precise(x):
+    """PyTorch adds float32 up in float64 here."""
+    return x if x.dtype.kind == "c" else x.astype(np.float64)
+
+
+# ---- batch normalisation
+
+
+@op(
+    "NativeBatchNormBackward0",
+    {
+        "input, weight, bias": "native_batch_norm_backward(grad, input, weight, running_mean, running_var, result1, result2, training, "
+        "eps, grad_input_mask)"
+    },
+    **THREE,
+)
+def native_batch_norm(
+    input, weight: Maybe, bias: Maybe, running_mean: Maybe, running_var: Maybe, training, momentum, eps
+):
+    """(normalised, mean, 1 / deviation); in training the running statistics are moved, without counting as a write."""
+    axes = (0, *range(2, input.ndim))
+    if training:
+        wide = precise(input)
+        mean = wide.mean(axes)
+        var = np.square(wide - per_channel(mean, input.ndim)).mean(axes)
+        move(running_mean, mean, momentum)
+        move(running_var, var * (count := input.size // max(input.shape[1], 1)) / max(count - 1, 1), momentum)
+        mean, inverse = mean.astype(input.dtype), (1 / np.sqrt(var + eps)).astype(input.dtype)
+        saved = mean, inverse
+    else:
+        mean, inverse = running_mean, (1 / np.sqrt(precise(running_var) + eps)).astype(running_var.dtype)
+        saved = np.zeros(0, input.dtype), np.zeros(0, input.dtype)
+    scale = inverse if weight is None else inverse * weight
+    shift = -mean * scale if bias is None else bias - mean * scale
+    out = input * per_channel(scale, input.ndim)
+    out += per_channel(shift, input.ndim)
+    return out.astype(input.dtype, copy=False), *saved
+
+
+def move(running, found, momentum):
+    if running is not None:
+        running[...] = momentum * found + (1 - momentum) * running
+
+
+@op(
+    "NativeBatchNormBackwardBackward0",
+    {
+        "grad_out, input, weight": "batch_norm_double_backward(grads, grad_out, input, weight, running_mean, running_var, train, eps, "
+        "output_mask, grad_input_mask)"
+    },
+    outputs="*",
+)
+def batch_norm_backward_parts(
+    grad_out, input, weight: Maybe, running_mean: Maybe, running_var: Maybe, save_mean: Array, save_invstd: Array, train, eps, output_mask
+):
+    """Of the gradients of input, weight and bias those that are asked for."""
+    axes, ndim, parts = (0, *range(2, input.ndim)), input.ndim, []
+    mean, inverse = (save_mean, save_invstd) if train else (running_mean, 1 / np.sqrt(running_var + running_var.dtype.type(eps)))
+    normed = (input - per_channel(mean, ndim)) * per_channel(inverse, ndim)
+    total, weighed = precise(grad_out).sum(axes), precise(grad_out * normed).sum(axes)
+    if output_mask[0]:
+        scale = per_channel(inverse if weight is None else inverse * weight, ndim)
+        if train:
+            count = input.size // input.shape[1]
+            center, slope = ((x / count).astype(input.dtype) for x in (total, weighed))
+            parts.append((grad_out - per_channel(center, ndim) - normed * per_channel(slope, ndim)) * scale)
+        else:
+            parts.append(grad_out * scale)
+    parts += [weighed.astype(input.dtype)] * bool(output_mask[1]) + [total.astype(input.dtype)] * bool(output_mask[2])
+    return parts
+
+
+def check_statistics(input, **tensors):
+    channels = input.shape[1]
+    for name, tensor in tensors.items():
+        if tensor is not None and tensor.array.size != channels:
+            raise RuntimeError(f"{name} should contain {channels} elements not {tensor.array.size}")
+
+
+def batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled=True):
+    if input.array.ndim < 2:
+        raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.array.ndim}")
+    if not training:
+        for name, tensor in (("running_mean", running_mean), ("running_var", running_var)):
+            if tensor is None:
+                raise RuntimeError(f"{name} must be defined in evaluation mode")
+    check_statistics(input, running_mean=running_mean, running_var=running_var, weight=weight, bias=bias)
+    return native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)[0]
+
+
+def instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled=True):
+    """Batch normalisation with every sample's channels as channels of one sample."""
+    if not use_input_stats and (running_mean is None or running_var is None):
+        raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
+    batch, channels = input.shape[:2]
+    check_statistics(input, weight=weight, bias=bias)
+    many = lambda tensor: None if tensor is None else tensor.repeat(batch)
+    with_statistics = [None if x is None else tensor_of(np.tile(x.array, batch)) for x in (running_mean, running_var)]
+    options = *with_statistics, use_input_stats, momentum, eps
+    out = batch_norm(input.contiguous().view(1, batch * channels, *input.shape[2:]), many(weight), many(bias), *options)
+    for running, found in zip((running_mean, running_var), with_statistics):
+        if running is not None:
+            running.array[...] = found.array.reshape(batch, channels).mean(0)
+    return out.view(input.shape)
+
+
+# ---- over the last dimensions, and over groups of channels
+
+
+@op(
+    "NativeLayerNormBackward0",
+    {"input, weight, bias": "native_layer_norm_backward(grad, input, normalized_shape, result1, result2, weight, bias, grad_input_mask)"},
+    **THREE,
+)
+def native_layer_norm(input, normalized_shape, weight: Maybe, bias: Maybe, eps):
+    lead = input.ndim - len(normalized_shape)
+    axes = tuple(range(lead, input.ndim))
+    wide = precise(input)
+    mean = wide.mean(axes, keepdims=True)
+    inverse = (1 / np.sqrt(np.square(wide - mean).mean(axes, keepdims=True) + eps)).astype(input.dtype)
+    mean = mean.astype(input.dtype)
+    out = input * inverse + -mean * inverse
+    if weight is not None:
+        out *= weight
+    if bias is not None:
+        out += bias
+    return out, mean, inverse
+
+
+@op(
+    "NativeLayerNormBackwardBackward0",
+    {
+        "grad_out, input, weight": "layer_norm_double_backward(grads, grad_out, input, normalized_shape, weight, mean, rstd, output_mask, "
+        "grad_input_mask)"
+    },
+    outputs="*",
+)
+def layer_norm_backward_parts(grad_out, input, normalized_shape, mean: Array, rstd: Array, weight: Maybe, output_mask):
+    lead = input.ndim - len(normalized_shape)
+    axes, others, parts = tuple(range(lead, input.ndim)), tuple(range(lead)), []
+    normed = (input - mean) * rstd
+    if output_mask[0]:
+        grad = grad_out if weight is None else grad_out * weight
+        slope = (grad * normed).mean(axes, keepdims=True)
+        parts.append((grad - grad.mean(axes, keepdims=True) - normed * slope) * rstd)
+    if output_mask[1]:
+        parts.append((grad_out * normed).sum(others))
+    if output_mask[2]:
+        parts.append(grad_out.sum(others))
+    return parts
+
+
+def check_normalized(input, normalized_shape, weight, bias, star="*, "):
+    sizes = list(normalized_shape)
+    if not sizes:
+        raise RuntimeError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got normalized_shape = []"
+        )
+    for name, tensor in (("weight", weight), ("bias", bias)):
+        if tensor is not None and list(tensor.shape) != sizes:
+            raise RuntimeError(
+                f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape {list(tensor.shape)} and "
+                f"normalized_shape = {sizes}"
+            )
+    if list(input.shape[-len(sizes) :]) != sizes:
+        raise RuntimeError(
+            f"Given normalized_shape={sizes}, expected input with shape [{star}{', '.join(map(str, sizes))}], but got input of "
+            f"size{list(input.shape)}"
+        )
+
+
+def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5, cudnn_enable=True):
+    normalized_shape = tuple(normalized_shape)
+    check_normalized(input, normalized_shape, weight, bias)
+    return native_layer_norm(input, normalized_shape, weight, bias, eps)[0]
+
+
+@op(
+    "NativeGroupNormBackward0",
+    {"input, weight, bias": "native_group_norm_backward(grad, input, result1, result2, weight, N, C, HxW, group, eps, grad_input_mask)"},
+    **THREE,
+)
+def native_group_norm(input, weight: Maybe, bias: Maybe, N, C, HxW, group, eps):  # noqa: N803
+    wide = precise(input).reshape(N, group, -1)
+    mean = wide.mean(2)
+    inverse = (1 / np.sqrt(np.square(wide - mean[..., None]).mean(2) + eps)).astype(input.dtype)
+    mean, per = mean.astype(input.dtype), C // group
+    scale, shift = np.repeat(inverse, per, 1), np.repeat(mean, per, 1)
+    scale = scale if weight is None else scale * weight
+    shift = -scale * shift if bias is None else -scale * shift + bias
+    out = input.reshape(N, C, -1) * scale[..., None] + shift[..., None]
+    return out.reshape(input.shape), mean, inverse
+
+
+def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5, cudnn_enabled=True):
+    batch, channels = input.shape[:2]
+    if num_groups <= 0:
+        raise RuntimeError(f"Expected num groups to be greater than 0, got {num_groups}")
+    if channels % num_groups:
+        raise RuntimeError(
+            f"Expected number of channels in input to be divisible by num_groups, but got input of shape {list(input.shape)} and "
+            f"num_groups={num_groups}"
+        )
+    for name, tensor in (("weight", weight), ("bias", bias)):
+        if tensor is not None and list(tensor.shape) != [channels]:
+            raise RuntimeError(
+                f"Expected {name} to be a vector of size equal to the number of channels in input, but got {name} of shape "
+                f"{list(tensor.shape)} and input of shape {list(input.shape)}"
+            )
+    return native_group_norm(input, weight, bias, batch, channels, math.prod(input.shape[2:]), num_groups, eps)[0]
+
+
+def rms_norm(input, normalized_shape, weight=None, eps=None):
+    """x over the root of its mean square."""
+    normalized_shape = tuple(normalized_shape)
+    check_normalized(input, normalized_shape, weight, None, star="*")
+    eps = float(np.finfo(input.array.dtype).eps) if eps is None else eps
+    dims = tuple(range(-len(normalized_shape), 0))
+    squares = NAMES["add_scalar"](input.pow(2).mean(dims, True), eps)
+    normed = input * squares.rsqrt()
+    return normed if weight is None else normed * weight
+
+
+# ---- dropout
+
+
+def dropped(input, p, train, shape, in_place, finish):
+    if p < 0 or p > 1:
+        raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p}")
+    if p == 0 or not train or not input.array.size:
+        return input
+    return finish(input, p, shape, in_place)
+
+
+def scaled_mask(input, p, shape, in_place):
+    """Zeros where a draw says so, the rest made larger by what was lost."""
+    if p == 1:
+        mask = tensor_of(np.zeros((), input.array.dtype) if shape == input.shape else np.zeros(shape, input.array.dtype))
+    else:
+        mask = tensor_of(np.empty(shape, input.array.dtype)).bernoulli_(1 - p)
+        mask.array /= mask.array.dtype.type(1 - p)
+    return input.mul_(mask) if in_place else input * mask
+
+
+ALPHA = 1.7580993408473766  # minus the limit of SELU far below zero
+
+
+def kept_mean_and_variance(input, p, shape, in_place):
+    """Dropout to SELU's limit instead of zero, then shifted and scaled back."""
+    if p == 1:
+        zeros = tensor_of(np.zeros(shape, input.array.dtype))
+        return input.mul_(zeros) if in_place else input * zeros
+    noise = tensor_of(np.empty(shape, input.array.dtype)).bernoulli_(1 - p).array
+    a = 1 / math.sqrt((ALPHA * ALPHA * p + 1) * (1 - p))
+    kind = noise.dtype.type
+    shift, scale = tensor_of((noise - kind(1)) * kind(ALPHA * a) + kind(ALPHA * a * p)), tensor_of(noise * kind(a))
+    return input.mul_(scale).add_(shift) if in_place else input * scale + shift
+
+
+def channels_only(input):
+    if input.array.ndim < 2:
+        raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
+    return (*input.shape[:2], *(1,) * (input.array.ndim - 2))
+
+
+def dropout(input, p, train):
+    return dropped(input, p, train, tuple(input.shape), False, scaled_mask)
+
+
+def dropout_(input, p, train):
+    return dropped(input, p, train, tuple(input.shape), True, scaled_mask)
+
+
+def feature_dropout(input, p, train):
+    return dropped(input, p, train, channels_only(input), False, scaled_mask)
+
+
+def feature_dropout_(input, p, train):
+    return dropped(input, p, train, channels_only(input), True, scaled_mask)
+
+
+def alpha_dropout(input, p, train):
+    return dropped(input, p, train, tuple(input.shape), False, kept_mean_and_variance)
+
+
+def alpha_dropout_(input, p, train):
+    return dropped(input, p, train, tuple(input.shape), True, kept_mean_and_variance)
+
+
+def feature_alpha_dropout(input, p, train):
+    return dropped(input, p, train, channels_only(input), False, kept_mean_and_variance)
+
+
+def feature_alpha_dropout_(input, p, train):
+    return dropped(input, p, train, channels_only(input), True, kept_mean_and_variance)
+
+
+publish(
+    globals(),
+    functions="""batch_norm native_batch_norm instance_norm layer_norm native_layer_norm group_norm native_group_norm rms_norm dropout
+        dropout_ feature_dropout feature_dropout_ alpha_dropout alpha_dropout_ feature_alpha_dropout feature_alpha_dropout_""",
+)

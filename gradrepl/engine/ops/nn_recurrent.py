@@ -1,0 +1,295 @@
+"""Recurrent networks: a layer of LSTM in one op where PyTorch has one, everything else composed step by step."""
+
+import numpy as np
+
+from gradrepl.engine.declare import formula, op
+from gradrepl.engine.names import NAMES
+from gradrepl.engine.ops.nn_linear import linear
+from gradrepl.engine.ops.nn_normalization import dropout
+from gradrepl.engine.public import publish
+from gradrepl.engine.tensor import tensor_of
+
+cat = lambda tensors, dim=0: NAMES["cat"](tensors, dim)
+stack = lambda tensors, dim=0: NAMES["stack"](tensors, dim)
+
+
+@op("UnsafeSplitBackward0", self="split_backward(grads, split_size, dim, self.sym_sizes())", outputs="*")
+def unsafe_split(self, split_size, dim=0):
+    lead = (slice(None),) * (dim % self.ndim)
+    return [self[(*lead, slice(i, i + split_size))].copy() for i in range(0, self.shape[dim], split_size)]
+
+
+def gates_of(x, count):
+    return unsafe_split(x, x.shape[1] // count, 1)
+
+
+# ---- one step: (gates of the input, hidden, weights) -> hidden
+
+
+def rnn_step(nonlinearity):
+    def step(inputs, hidden, w_hh, b_hh):
+        return getattr(linear(hidden, w_hh, b_hh) + inputs, nonlinearity)()
+
+    return step
+
+
+def lstm_step(inputs, hidden, w_hh, b_hh, w_hr=None):
+    h, c = hidden
+    i, f, g, o = gates_of(linear(h, w_hh, b_hh) + inputs, 4)
+    i, f, g, o = i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
+    c = f * c + i * g
+    h = o * c.tanh()
+    return (h if w_hr is None else linear(h, w_hr)), c
+
+
+def gru_step(inputs, hidden, w_hh, b_hh):
+    ir, iz, inew = gates_of(inputs, 3)
+    hr, hz, hnew = gates_of(linear(hidden, w_hh, b_hh), 3)
+    reset, update = (hr + ir).sigmoid(), (hz + iz).sigmoid()
+    new = (inew + hnew * reset).tanh()
+    return (hidden - new) * update + new
+
+
+def cell(step):
+    """One step by itself, as the cell modules call it."""
+
+    def run(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
+        return step(linear(input, w_ih, b_ih), hx, w_hh, b_hh)
+
+    return run
+
+
+rnn_tanh_cell, rnn_relu_cell, lstm_cell, gru_cell = map(cell, (rnn_step("tanh"), rnn_step("relu"), lstm_step, gru_step))
+
+# ---- a layer in one direction: (input, hidden, weights) -> (output, hidden)
+
+
+class Steps:
+    """All steps of one direction over a sequence (time, batch, features)."""
+
+    def __init__(self, step):
+        self.step = step
+
+    def __call__(self, input, hidden, weights, reverse):
+        w_ih, w_hh, b_ih, b_hh, *more = weights
+        inputs = linear(input, w_ih, b_ih).unbind(0)
+        outputs = []
+        for x in reversed(inputs) if reverse else inputs:
+            hidden = self.step(x, hidden, w_hh, b_hh, *more)
+            outputs.append(hidden[0] if isinstance(hidden, tuple) else hidden)
+        return stack(outputs[::-1] if reverse else outputs), hidden
+
+
+class PackedSteps(Steps):
+    """The same over packed sequences, which end one by one."""
+
+    def __init__(self, step, batch_sizes):
+        self.step, self.batch_sizes = step, batch_sizes
+
+    def __call__(self, input, hidden, weights, reverse):
+        return self.backward(input, hidden, weights) if reverse else self.forward(input, hidden, weights)
+
+    def slices(self, input):
+        at = 0
+        for size in self.batch_sizes:
+            yield size, input.narrow(0, at, size)
+            at += size
+
+    def forward(self, input, hidden, weights):
+        w_ih, w_hh, b_ih, b_hh, *more = weights
+        outputs, ended, last = [], [], self.batch_sizes[0]
+        for size, x in self.slices(input):
+            if size < last:
+                ended.append(each(hidden, lambda h, size=size, last=last: h.narrow(0, size, last - size)))
+                hidden = each(hidden, lambda h, size=size: h.narrow(0, 0, size))
+                last = size
+            hidden = self.step(linear(x, w_ih, b_ih), hidden, w_hh, b_hh, *more)
+            outputs.append(hidden[0] if isinstance(hidden, tuple) else hidden)
+        return cat(outputs), joined([hidden, *ended[::-1]])
+
+    def backward(self, input, hidden, weights):
+        w_ih, w_hh, b_ih, b_hh, *more = weights
+        outputs, start, last = [], hidden, self.batch_sizes[-1]
+        hidden = each(start, lambda h: h.narrow(0, 0, last))
+        for size, x in reversed(list(self.slices(input))):
+            if size > last:
+                more_rows = each(start, lambda h, size=size, last=last: h.narrow(0, last, size - last))
+                hidden, last = joined([hidden, more_rows]), size
+            hidden = self.step(linear(x, w_ih, b_ih), hidden, w_hh, b_hh, *more)
+            outputs.append(hidden[0] if isinstance(hidden, tuple) else hidden)
+        return cat(outputs[::-1]), hidden
+
+
+def each(hidden, change):
+    return tuple(map(change, hidden)) if isinstance(hidden, tuple) else change(hidden)
+
+
+def joined(parts):
+    """Hidden states one under the other."""
+    return tuple(map(cat, map(list, zip(*parts)))) if isinstance(parts[0], tuple) else cat(parts)
+
+
+# ---- LSTM over a layer in one op
+
+LAYER_NODE = "MkldnnRnnLayerBackward0"
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+@op(
+    LAYER_NODE,
+    {
+        "input, weight0, weight1, weight2, weight3, hx_, cx_": "lstm_layer_backward(grads, input, weight0, weight1, hx_, cx_, result0, "
+        "result3, reverse, has_biases)"
+    },
+    outputs="result0, result1, result2, result3",
+    differentiable="result0, result1, result2",
+)
+def mkldnn_rnn_layer(
+    input,
+    weight0,
+    weight1,
+    weight2,
+    weight3,
+    hx_,
+    cx_,
+    reverse,
+    batch_sizes,
+    mode,
+    hidden_size,
+    num_layers,
+    has_biases,
+    bidirectional,
+    batch_first,
+    train,
+):
+    """(outputs, last hidden, last cell, the gates and cells of every step)"""
+    steps, batch, _ = input.shape
+    inputs = (input.reshape(steps * batch, -1) @ weight0.T + (weight2 + weight3)).reshape(steps, batch, -1)
+    outputs, kept = np.empty((steps, batch, hidden_size), input.dtype), np.empty((steps, batch, 5 * hidden_size), input.dtype)
+    h, c = hx_, cx_
+    for t in reversed(range(steps)) if reverse else range(steps):
+        i, f, g, o = np.split(inputs[t] + h @ weight1.T, 4, 1)
+        i, f, g, o = sigmoid(i), sigmoid(f), np.tanh(g), sigmoid(o)
+        c = f * c + i * g
+        outputs[t] = h = o * np.tanh(c)
+        kept[t] = np.concatenate([i, f, g, o, c], 1)
+    return outputs, np.array(h), np.array(c), kept
+
+
+@formula
+def lstm_layer_backward(grads, input, weight0, weight1, hx, cx, outputs, kept, reverse, has_biases):
+    """Back through time; PyTorch has no second derivative here either."""
+    of_output, of_h, of_c = (None if g is None else g.array for g in grads[:3])
+    x, w_ih, w_hh, h0, c0, out, gates = (t.array for t in (input, weight0, weight1, hx, cx, outputs, kept))
+    steps = len(x)
+    order = list(range(steps))[::-1] if reverse else list(range(steps))
+    dh = np.zeros_like(h0) if of_h is None else of_h.copy()
+    dc = np.zeros_like(c0) if of_c is None else of_c.copy()
+    of_gates, befores = np.empty((*x.shape[:2], w_ih.shape[0]), x.dtype), np.empty((*x.shape[:2], h0.shape[1]), x.dtype)
+    for place in reversed(range(steps)):
+        t = order[place]
+        before = order[place - 1] if place else None
+        i, f, g, o, c = np.split(gates[t], 5, 1)
+        c_before = c0 if before is None else gates[before][:, -h0.shape[1] :]
+        befores[t] = h0 if before is None else out[before]
+        if of_output is not None:
+            dh = dh + of_output[t]
+        tanh_c = np.tanh(c)
+        dc = dc + dh * o * (1 - tanh_c * tanh_c)
+        parts = dc * g * i * (1 - i), dc * c_before * f * (1 - f), dc * i * (1 - g * g), dh * tanh_c * o * (1 - o)
+        of_gates[t] = np.concatenate(parts, 1)
+        dh, dc = of_gates[t] @ w_hh, dc * f
+    flat = of_gates.reshape(-1, w_ih.shape[0])
+    of_bias = flat.sum(0)
+    answers = (flat @ w_ih).reshape(x.shape), flat.T @ x.reshape(len(flat), -1), flat.T @ befores.reshape(len(flat), -1)
+    return [tensor_of(answer) for answer in (*answers, of_bias, of_bias.copy(), dh, dc)]
+
+
+def lstm_layer(input, hidden, weights, reverse):
+    w_ih, w_hh, b_ih, b_hh = weights
+    has_biases = b_ih is not None
+    if not has_biases:
+        b_ih = b_hh = tensor_of(np.zeros(w_ih.shape[0], w_ih.array.dtype))
+    options = reverse, (), 2, w_hh.shape[1], 1, has_biases, False, False, True
+    output, h, c, _ = mkldnn_rnn_layer(input, w_ih, w_hh, b_ih, b_hh, *hidden, *options)
+    return output, (h, c)
+
+
+# ---- the stack of layers
+
+
+def weights_of(params, has_biases, projected):
+    """The flat parameters as (w_ih, w_hh, b_ih, b_hh[, w_hr]) a layer and direction."""
+    width = 2 + 2 * has_biases + projected
+    for i in range(0, len(params), width):
+        weights = list(params[i : i + width])
+        last = [weights.pop()] if projected else []
+        yield (*weights, *([None, None] if not has_biases else []), *last)
+
+
+def through_layers(layer, input, hiddens, weights, num_layers, drop, train, bidirectional):
+    """(output, the last hidden state of every layer and direction)"""
+    directions, finals = 2 if bidirectional else 1, []
+    for number in range(num_layers):
+        outputs = []
+        for direction in range(directions):
+            place = number * directions + direction
+            output, final = layer(input, hiddens[place], weights[place], bool(direction))
+            outputs.append(output)
+            finals.append(final)
+        input = cat(outputs, outputs[0].array.ndim - 1) if bidirectional else outputs[0]
+        if drop and train and number < num_layers - 1:
+            input = dropout(input, drop, True)
+    return input, finals
+
+
+def network(step):
+    """rnn_tanh, rnn_relu or gru: over a batch of sequences, or over packed ones."""
+
+    def run(input, second, third, fourth, *options):
+        if isinstance(third, (list, tuple)):  # (input, hx, params, …, batch_first)
+            hx, params = second, third
+            has_biases, num_layers, drop, train, bidirectional, batch_first = (fourth, *options)
+            layer, input = Steps(step), input.transpose(0, 1) if batch_first else input
+        else:  # (data, batch_sizes, hx, params, …)
+            hx, params, batch_first = third, fourth, False
+            has_biases, num_layers, drop, train, bidirectional = options
+            layer = PackedSteps(step, second.tolist())
+        weights = list(weights_of(params, has_biases, False))
+        output, finals = through_layers(layer, input, hx.unbind(0), weights, num_layers, drop, train, bidirectional)
+        return output.transpose(0, 1) if batch_first else output, stack(finals)
+
+    return run
+
+
+rnn_tanh, rnn_relu, gru = network(rnn_step("tanh")), network(rnn_step("relu")), network(gru_step)
+
+
+def lstm(input, second, third, fourth, *options):
+    """((input, hx, params, …, batch_first) or (data, batch_sizes, hx, params, …)) -> (output, (h, c))"""
+    if isinstance(second, (list, tuple)):
+        hx, params = second, third
+        has_biases, num_layers, drop, train, bidirectional, batch_first = (fourth, *options)
+        input, packed = input.transpose(0, 1) if batch_first else input, None
+    else:
+        hx, params, batch_first, packed = third, fourth, False, second
+        has_biases, num_layers, drop, train, bidirectional = options
+    projected = hx[0].shape[2] != hx[1].shape[2]
+    weights = list(weights_of(params, has_biases, projected))
+    if packed is not None:
+        layer = PackedSteps(lstm_step, packed.tolist())
+    else:
+        layer = lstm_layer if input.array.dtype == np.float32 and input.array.size and not projected else Steps(lstm_step)
+    hiddens = list(zip(hx[0].unbind(0), hx[1].unbind(0)))
+    output, finals = through_layers(layer, input, hiddens, weights, num_layers, drop, train, bidirectional)
+    hidden = stack([h for h, _ in finals]), stack([c for _, c in finals])
+    return output.transpose(0, 1) if batch_first else output, hidden
+
+
+publish(
+    globals(),
+    functions="lstm gru rnn_tanh rnn_relu lstm_cell gru_cell rnn_tanh_cell rnn_relu_cell unsafe_split mkldnn_rnn_layer",
+)
