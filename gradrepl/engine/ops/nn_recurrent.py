@@ -269,7 +269,7 @@ rnn_tanh, rnn_relu, gru = network(rnn_step("tanh")), network(rnn_step("relu")), 
 
 
 def lstm(input, second, third, fourth, *options):
-    """((input, hx, params, …, batch_first) or (data, batch_sizes, hx, params, …)) -> (output, (h, c))"""
+    """((input, hx, params, …, batch_first) or (data, batch_sizes, hx, params, …)) -> (output, h, c)"""
     if isinstance(second, (list, tuple)):
         hx, params = second, third
         has_biases, num_layers, drop, train, bidirectional, batch_first = (fourth, *options)
@@ -286,7 +286,7 @@ def lstm(input, second, third, fourth, *options):
     hiddens = list(zip(hx[0].unbind(0), hx[1].unbind(0)))
     output, finals = through_layers(layer, input, hiddens, weights, num_layers, drop, train, bidirectional)
     hidden = stack([h for h, _ in finals]), stack([c for _, c in finals])
-    return output.transpose(0, 1) if batch_first else output, hidden
+    return output.transpose(0, 1) if batch_first else output, *hidden
 
 
 publish(

@@ -3,4 +3,7 @@
 __name__ = __name__.removeprefix("gradrepl.")
 
 from gradrepl.torch.nn._activations import *
+from gradrepl.torch.nn._attention import *
+from gradrepl.torch.nn._layers import *
 from gradrepl.torch.nn._losses import *
+from gradrepl.torch.nn._windows import *

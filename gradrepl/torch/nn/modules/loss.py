@@ -4,7 +4,7 @@ __name__ = __name__.removeprefix("gradrepl.")
 
 from gradrepl import torch
 from gradrepl.torch.nn import functional as F
-from gradrepl.torch.nn.functional import legacy_reduction
+from gradrepl.torch.nn._losses import reduction_name
 from gradrepl.torch.nn.modules.distance import PairwiseDistance
 from gradrepl.torch.nn.modules.module import Module
 

@@ -203,8 +203,10 @@ class RNNBase(Module):
         network = getattr(torch, self.mode.lower())
         options = self.bias, self.num_layers, self.dropout, self.training, self.bidirectional
         if batch_sizes is None:
-            return network(input, hx, self._flat_weights, *options, self.batch_first)
-        return network(input, batch_sizes, hx, self._flat_weights, *options)
+            output, *hidden = network(input, hx, self._flat_weights, *options, self.batch_first)
+        else:
+            output, *hidden = network(input, batch_sizes, hx, self._flat_weights, *options)
+        return output, hidden[0] if len(hidden) == 1 else tuple(hidden)
 
     # ---- showing and keeping
 

@@ -1,0 +1,17 @@
+"""torch.nn: modules, parameters, functions, initialisation."""
+
+__name__ = __name__.removeprefix("gradrepl.")
+
+import importlib as _importlib
+
+from gradrepl.torch.nn import functional, init, parameter
+from gradrepl.torch.nn.modules import *
+from gradrepl.torch.nn.parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
+
+_SUBMODULES = {"utils", "attention", "grad"}
+
+
+def __getattr__(name):
+    if name not in _SUBMODULES:
+        raise AttributeError(f"module 'torch.nn' has no attribute {name!r}")
+    return _importlib.import_module(f"gradrepl.torch.nn.{name}")
