@@ -122,4 +122,4 @@ def composed(query, key, value, mask, dropout_p, is_causal, scale):
     return weights.matmul(value)
 
 
-publish(globals(), functions="_safe_softmax scaled_dot_product_attention _scaled_dot_product_flash_attention_for_cpu")
+publish(globals(), functions="_safe_softmax _scaled_dot_product_flash_attention_for_cpu")

@@ -54,4 +54,4 @@ def bilinear(input1, input2, weight, bias=None):
     return out if bias is None else out + bias
 
 
-publish(globals(), functions="linear bilinear _trilinear")
+publish(globals(), functions="bilinear _trilinear")

@@ -4,7 +4,9 @@ __name__ = __name__.removeprefix("gradrepl.")
 
 import importlib as _importlib
 
-from gradrepl.torch.nn import functional, init, parameter
+import gradrepl.torch.nn.functional as functional
+import gradrepl.torch.nn.init as init
+import gradrepl.torch.nn.parameter as parameter
 from gradrepl.torch.nn.modules import *
 from gradrepl.torch.nn.parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 

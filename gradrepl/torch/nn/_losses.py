@@ -23,11 +23,7 @@ REDUCTIONS = {"none": 0, "mean": 1, "elementwise_mean": 1, "sum": 2}
 def reduction_number(reduction, size_average=None, reduce=None):
     """What the ops call a reduction; `size_average` and `reduce` are its old spelling."""
     if size_average is not None or reduce is not None:
-        average, reduced = size_average is not False, reduce is not False
-        reduction = ("mean" if average else "sum") if reduced else "none"
-        warnings.warn(
-            f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.", stacklevel=3
-        )
+        reduction = legacy_reduction(size_average, reduce)
     if reduction == "elementwise_mean":
         warnings.warn(
             "reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.", stacklevel=3
@@ -35,6 +31,13 @@ def reduction_number(reduction, size_average=None, reduce=None):
     if reduction not in REDUCTIONS:
         raise ValueError(f"{reduction} is not a valid value for reduction")
     return REDUCTIONS[reduction]
+
+
+def legacy_reduction(size_average, reduce):
+    """The name of a reduction in its old spelling."""
+    reduction = ("mean" if size_average is not False else "sum") if reduce is not False else "none"
+    warnings.warn(f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.", stacklevel=4)
+    return reduction
 
 
 def matched(input, target):

@@ -89,6 +89,9 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
     def __new__(cls, requires_grad=True, device=None, dtype=None):
         return on(torch.empty(0, dtype=dtype), cls, requires_grad)
 
+    def __init__(self, requires_grad=True, device=None, dtype=None):
+        pass
+
     def __deepcopy__(self, memo):
         if id(self) not in memo:
             memo[id(self)] = type(self)(self.requires_grad, None, self.data.dtype)
@@ -104,7 +107,8 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
         made.persistent = persistent
         return made
 
-    __init__ = Parameter.__init__
+    def __init__(self, requires_grad=False, device=None, dtype=None, persistent=True):
+        pass
 
 
 def is_lazy(tensor):

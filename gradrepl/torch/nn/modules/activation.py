@@ -4,8 +4,8 @@ __name__ = __name__.removeprefix("gradrepl.")
 
 import warnings
 
+import gradrepl.torch.nn.functional as F
 from gradrepl import torch
-from gradrepl.torch.nn import functional as F
 from gradrepl.torch.nn.modules.attention import MultiheadAttention
 from gradrepl.torch.nn.modules.module import Module
 from gradrepl.torch.nn.parameter import Parameter

@@ -4,8 +4,8 @@ __name__ = __name__.removeprefix("gradrepl.")
 
 from collections import namedtuple
 
+import gradrepl.torch.nn.functional as F
 from gradrepl import torch
-from gradrepl.torch.nn import functional as F
 from gradrepl.torch.nn.modules.container import ModuleList, Sequential
 from gradrepl.torch.nn.modules.linear import Linear
 from gradrepl.torch.nn.modules.module import Module

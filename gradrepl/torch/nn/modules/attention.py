@@ -2,9 +2,9 @@
 
 __name__ = "torch.nn.modules.activation"
 
+import gradrepl.torch.nn.functional as F
+import gradrepl.torch.nn.init as init
 from gradrepl import torch
-from gradrepl.torch.nn import functional as F
-from gradrepl.torch.nn import init
 from gradrepl.torch.nn.modules.linear import NonDynamicallyQuantizableLinear
 from gradrepl.torch.nn.modules.module import Module
 from gradrepl.torch.nn.parameter import Parameter

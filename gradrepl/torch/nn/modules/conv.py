@@ -4,9 +4,9 @@ __name__ = __name__.removeprefix("gradrepl.")
 
 import math
 
+import gradrepl.torch.nn.functional as F
+import gradrepl.torch.nn.init as init
 from gradrepl import torch
-from gradrepl.torch.nn import functional as F
-from gradrepl.torch.nn import init
 from gradrepl.torch.nn.modules.lazy import LazyModuleMixin
 from gradrepl.torch.nn.modules.module import Module
 from gradrepl.torch.nn.parameter import Parameter, UninitializedParameter, is_lazy

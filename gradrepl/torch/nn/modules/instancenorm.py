@@ -4,7 +4,7 @@ __name__ = __name__.removeprefix("gradrepl.")
 
 import warnings
 
-from gradrepl.torch.nn import functional as F
+import gradrepl.torch.nn.functional as F
 from gradrepl.torch.nn.modules.batchnorm import _LazyNormBase, _NormBase, needs
 
 NO_MATCH = (

@@ -2,9 +2,9 @@
 
 __name__ = __name__.removeprefix("gradrepl.")
 
+import gradrepl.torch.nn.functional as F
 from gradrepl import torch
-from gradrepl.torch.nn import functional as F
-from gradrepl.torch.nn._losses import reduction_name
+from gradrepl.torch.nn._losses import legacy_reduction
 from gradrepl.torch.nn.modules.distance import PairwiseDistance
 from gradrepl.torch.nn.modules.module import Module
 

@@ -1,17 +1,18 @@
 """torch.nn.Module: a tree of parameters, buffers and children, that can be called.
 
-How a call runs its hooks stands in calling.py, how a module is saved and loaded in state.py.
+How a call runs its hooks stands in nn/_calling.py, how a module is saved and loaded in nn/_state.py.
 """
 
 __name__ = __name__.removeprefix("gradrepl.")
 
 import itertools
-from collections import OrderedDict, namedtuple
+from collections import OrderedDict
 
 from gradrepl import torch
 from gradrepl.engine.tensor import Tensor
-from gradrepl.torch.nn.modules import calling, state
-from gradrepl.torch.nn.modules.calling import (
+import gradrepl.torch.nn._calling as calling
+import gradrepl.torch.nn._state as state
+from gradrepl.torch.nn._calling import (
     register_module_backward_hook,
     register_module_buffer_registration_hook,
     register_module_forward_hook,

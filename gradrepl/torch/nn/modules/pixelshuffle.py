@@ -2,7 +2,7 @@
 
 __name__ = __name__.removeprefix("gradrepl.")
 
-from gradrepl.torch.nn import functional as F
+import gradrepl.torch.nn.functional as F
 from gradrepl.torch.nn.modules.module import Module
 
 

@@ -6,8 +6,8 @@ import math
 import numbers
 import warnings
 
+import gradrepl.torch.nn.init as init
 from gradrepl import torch
-from gradrepl.torch.nn import init
 from gradrepl.torch.nn.modules.module import Module
 from gradrepl.torch.nn.parameter import Parameter
 from gradrepl.torch.nn.utils.rnn import PackedSequence

@@ -4,7 +4,7 @@ __name__ = __name__.removeprefix("gradrepl.")
 
 import importlib as _importlib
 
-from gradrepl.torch.nn.utils import rnn
+import gradrepl.torch.nn.utils.rnn  # becomes the attribute `rnn`
 from gradrepl.torch.nn.utils.clip_grad import clip_grad_norm, clip_grad_norm_, clip_grad_value_, clip_grads_with_norm_, get_total_norm
 from gradrepl.torch.nn.utils.convert_parameters import parameters_to_vector, vector_to_parameters
 from gradrepl.torch.nn.utils.init import skip_init

@@ -1,6 +1,6 @@
 """How a module is called: its hooks around `forward`, in PyTorch's order. Imports utils.hooks."""
 
-__name__ = __name__.removeprefix("gradrepl.")
+__name__ = "torch.nn.modules.module"
 
 import warnings
 from collections import OrderedDict

@@ -1,13 +1,13 @@
 """Module.state_dict and load_state_dict: a flat dictionary of tensors, its metadata and hooks."""
 
-__name__ = __name__.removeprefix("gradrepl.")
+__name__ = "torch.nn.modules.module"
 
 from collections import OrderedDict, namedtuple
 from collections.abc import Mapping
 
 from gradrepl import torch
 from gradrepl.engine.tensor import Tensor
-from gradrepl.torch.nn.modules.calling import hook_into
+from gradrepl.torch.nn._calling import hook_into
 from gradrepl.torch.nn.parameter import Parameter, is_lazy
 
 EXTRA = "_extra_state"
