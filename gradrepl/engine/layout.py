@@ -16,21 +16,25 @@ def strided_as(array, shape, strides):
     return np.ndarray(shape, array.dtype, flat, start, strides)
 
 
-def should_swap(array, first, second):
-    """PyTorch's order of two dims: by stride, then by size; a stride of zero is not comparable."""
-    one, other = array.strides[first], array.strides[second]
-    if one == 0 or other == 0:
-        return 0
-    return (one > other) - (one < other) or int(array.shape[first] > array.shape[second])
+def compared(sizes, operands, first, second):
+    """PyTorch's order of two dims: by the operands' strides, then by size; a stride of zero is not comparable."""
+    for strides in operands:
+        one, other = strides[first], strides[second]
+        if one and other:
+            if one != other:
+                return 1 if one > other else -1
+            if sizes[first] > sizes[second]:
+                return 1
+    return 0
 
 
-def dense_order(array):
-    """The dims from the innermost to the outermost, as a dense copy keeps them."""
-    order = list(range(array.ndim))[::-1]
-    for i in range(1, array.ndim):
+def dense_order(sizes, *operands):
+    """The dims from the innermost to the outermost, as a new result of these operands (given by their strides) keeps them."""
+    order = list(range(len(sizes)))[::-1]
+    for i in range(1, len(order)):
         at = i
         for before in range(i - 1, -1, -1):
-            verdict = should_swap(array, order[before], order[at])
+            verdict = compared(sizes, operands, order[before], order[at])
             if verdict > 0:
                 order[before], order[at], at = order[at], order[before], before
             elif verdict < 0:
@@ -40,7 +44,7 @@ def dense_order(array):
 
 def in_order(array, outer_to_inner):
     """A copy whose memory runs through the dims in this order."""
-    return np.ascontiguousarray(array.transpose(outer_to_inner)).transpose(np.argsort(outer_to_inner))
+    return array.transpose(outer_to_inner).copy().transpose(np.argsort(outer_to_inner))
 
 
 def copied(array, memory_format=None):
@@ -50,7 +54,7 @@ def copied(array, memory_format=None):
         return array.copy()
     if name in CHANNELS_LAST:
         return in_order(array.copy(), CHANNELS_LAST[name])
-    return array.copy("K") if 0 not in array.strides else in_order(array, dense_order(array)[::-1]).copy("K")
+    return array.copy("K") if 0 not in array.strides else in_order(array, dense_order(array.shape, array.strides)[::-1])
 
 
 def format_name(memory_format):

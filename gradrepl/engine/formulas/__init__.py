@@ -7,6 +7,7 @@ from gradrepl.engine.formulas import (
     indexing,
     joining,
     losses,
+    padding,
     pointwise,
     products,
     rearranging,

@@ -6,6 +6,7 @@ import numpy as np
 
 from gradrepl.engine.declare import op
 from gradrepl.engine.dims import broadcast, require
+from gradrepl.engine.layout import dense_order, in_order
 from gradrepl.engine.ops.pointwise import copy_, fill_tensor, in_place
 from gradrepl.engine.ops.shapes import TENSORS, alias_of, expand_sizes, select_at, slice_dim, unsqueeze, view_sizes
 from gradrepl.engine.promotion import SCALARS
@@ -86,7 +87,19 @@ def put(array, indices, values, accumulate):
 
 @op("IndexBackward0", self="index_backward(grad, self.sym_sizes(), indices)")
 def index(self, indices):
-    return self[key_of(self, indices)]
+    key = key_of(self, indices)
+    return np.ascontiguousarray(self[key]) if self.flags.c_contiguous else gathered(self, key)
+
+
+def gathered(array, key):
+    """What an index takes from an array that is not contiguous, laid out as PyTorch's iterator lays it out."""
+    found, index = array[key], np.broadcast(*[k for k in key if type(k) is not slice])
+    taken = [i for i, k in enumerate(key) if type(k) is not slice]
+    front = 0 if taken[-1] - taken[0] >= len(taken) else taken[0]
+    rest = [s for i, s in enumerate(array.strides) if i not in taken]
+    strides = (*rest[:front], *(0,) * index.ndim, *rest[front:])
+    places = (*(0,) * front, *np.empty(index.shape).strides, *(0,) * (len(rest) - front))
+    return in_order(found, dense_order(found.shape, strides, places)[::-1])
 
 
 @op("IndexPutBackward0", self="grad if accumulate else index_put(grad, indices, zeros_like(values), False)", values="index(grad, indices)")

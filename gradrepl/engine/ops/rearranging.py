@@ -8,6 +8,7 @@ from gradrepl.engine.declare import op
 from gradrepl.engine.dims import distinct_dims, ints, require, sizes_of, wrap_dim
 from gradrepl.engine.ops.pointwise import clone
 from gradrepl.engine.ops.shapes import (
+    as_strided,
     diagonal_of,
     expand_sizes,
     flatten,
@@ -189,19 +190,6 @@ def kron(self, other):
     return unsafe_view(left * right, tuple(n * m for n, m in zip(a, b)))
 
 
-def triangle_indices(name, function):
-    def call(row, col, offset=0, *, dtype=None, layout=None, device=None, pin_memory=None):
-        for what, n in (("row", row), ("col", col)):
-            require(n >= 0, f"{what} must be non-negative, got{n}")
-        return tensor_of(np.stack(function(row, offset, col)).astype(dtype.array if dtype else np.int64))
-
-    call.__name__ = name
-    return call
-
-
-tril_indices, triu_indices = triangle_indices("tril_indices", np.tril_indices), triangle_indices("triu_indices", np.triu_indices)
-
-
 def vander(x, N=None, *, increasing=False):
     require(x.array.ndim == 1, "x must be a one-dimensional tensor.")
     count = x.array.size if N is None else N
@@ -225,7 +213,7 @@ def fill_diagonal_(self, fill_value, wrap=False):
 publish(
     globals(),
     both="roll rot90 tril triu trace:trace_of diag_embed diagonal_copy diag diagflat kron flip fliplr flipud tile repeat_interleave",
-    functions="tril_indices triu_indices vander",
+    functions="vander",
     methods="repeat fill_diagonal_",
     in_place="tril triu",
 )
