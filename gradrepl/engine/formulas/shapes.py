@@ -13,6 +13,12 @@ def permute_backward(grad, dims):
 
 
 @formula
+def start_of(geometry, storage_offset):
+    """Where as_strided began: where its input did, if it was not told."""
+    return geometry.start if storage_offset is None else storage_offset
+
+
+@formula
 def unsqueeze_to(grad, sizes):
     """Put back every dim of one element."""
     return unsqueeze_dims_to(grad, range(len(sizes)), sizes)

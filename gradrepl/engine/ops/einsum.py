@@ -142,9 +142,9 @@ class Equation:
                 n = operand.array.shape[dim]
                 if n != 1:
                     if known not in (1, n):
+                        what = f"subscript {labels[dim]}" if dim in labels else "ellipsis"
                         raise RuntimeError(
-                            f"einsum(): {f'subscript {labels[dim]}' if dim in labels else 'ellipsis'} has size {n} for operand {i} which does not "
-                            f"broadcast with previously seen size {known}"
+                            f"einsum(): {what} has size {n} for operand {i} which does not broadcast with previously seen size {known}"
                         )
                     known = n
 
@@ -161,6 +161,8 @@ def sum_product(left, right, summed):
             left = left.sum(dim, True)
         elif n == 1 != m:
             right = right.sum(dim, True)
+    if lefts and rights and lefts[-1] > rights[-1]:
+        left, right, lefts, rights = right, left, rights, lefts
     size = lambda tensor, dims: math.prod(tensor.array.shape[d] for d in dims)
     shape = [left.array.shape[d] for d in both + lefts] + [1] * len(summed) + [right.array.shape[d] for d in rights]
     order = both + lefts + list(summed) + rights

@@ -4,6 +4,7 @@ import operator
 
 import numpy as np
 
+from gradrepl.engine.advice import warn_once
 from gradrepl.engine.declare import op
 from gradrepl.engine.dims import broadcast, require
 from gradrepl.engine.layout import dense_order, in_order
@@ -14,6 +15,11 @@ from gradrepl.engine.public import publish
 from gradrepl.engine.tensor import Tensor, tensor_of
 
 NOT_AN_INDEX = "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {})"
+NOT_A_TUPLE = (
+    "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch 2.9; use x[tuple(seq)] instead "
+    "of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, x[torch.tensor(seq)], which will result either in an error or a "
+    "different result"
+)
 NOT_INTEGERS = "tensors used as indices must be long, int, byte or bool tensors"
 WHOLE = 2**63 - 1  # where a slice without an end stops
 
@@ -230,12 +236,15 @@ def tensor_from(key):
 def keys_of(key):
     if type(key) is tuple:
         return key
-    return tuple(key) if isinstance(key, list) and holds_slices(key) else (key,)
+    return tuple(key) if isinstance(key, list) and is_a_tuple(key) else (key,)
 
 
-def holds_slices(key):
-    """PyTorch still reads a short list that holds slices, None or ... as a tuple."""
-    return len(key) < 32 and any(k is None or k is Ellipsis or isinstance(k, slice) for k in key)
+def is_a_tuple(key):
+    """PyTorch still reads a short list that holds anything but numbers as a tuple, and says so."""
+    found = len(key) < 32 and any(k is None or k is Ellipsis or isinstance(k, (slice, Tensor, list, tuple, np.ndarray)) for k in key)
+    if found:
+        warn_once(NOT_A_TUPLE, "torch/csrc/autograd/python_variable_indexing.cpp:349")
+    return found
 
 
 def getitem(self, key):

@@ -17,7 +17,6 @@ from gradrepl.engine.ops.shapes import (
     flatten,
     reshape_to,
     slice_dim,
-    transpose,
     view_sizes,
 )
 from gradrepl.engine.promotion import SCALARS, common
@@ -301,7 +300,7 @@ def meshgrid(*tensors, indexing=None):
     sizes = tuple([x.array.size for x in tensors])
     ones = [(1,) * i + (n,) + (1,) * (len(sizes) - i - 1) for i, n in enumerate(sizes)]
     grids = [expand_sizes(view_sizes(x, one), sizes) for x, one in zip(tensors, ones)]
-    return tuple([transpose(g, 0, 1) for g in (grids[1], grids[0], *grids[2:])] if swap else grids)
+    return (grids[1], grids[0], *grids[2:]) if swap else tuple(grids)
 
 
 def check_vectors(tensors):

@@ -8,6 +8,7 @@ from gradrepl.engine.ops.pointwise import mul
 from gradrepl.engine.ops.shapes import (
     expand_array,
     expand_sizes,
+    flatten,
     permute_dims,
     reshape_to,
     squeeze_,
@@ -56,9 +57,10 @@ def mixed(self, update, beta, alpha):
         for name, value in (("beta", beta), ("alpha", alpha)):
             require(not isinstance(value, float), f"For integral input tensors, argument {name} must not be a floating point number.")
     scaled = update if alpha == 1 else np.multiply(update, alpha, dtype=update.dtype)
+    base = expand_array(self, update.shape)
     if beta == 0:
         return scaled
-    return np.add(expand_array(self, update.shape) if beta == 1 else np.multiply(self, beta, dtype=self.dtype), scaled, dtype=update.dtype)
+    return np.add(base if beta == 1 else np.multiply(base, beta, dtype=self.dtype), scaled, dtype=update.dtype)
 
 
 def check_matrices(mat1, mat2, first="self"):
@@ -190,7 +192,7 @@ def dot(self, tensor):
 
 
 @op("VdotBackward0", self="conj(grad) * other", other="grad * self")
-def vdot_complex(self, other):
+def vdot(self, other):
     check_dot(self, other)
     return np.vdot(self, other)
 
@@ -207,38 +209,17 @@ def addr_op(self, vec1, vec2, beta=1, alpha=1):
     return mixed(expand_array(self, (vec1.size, vec2.size)), np.multiply.outer(vec1, vec2), beta, alpha)
 
 
-def widened(self, size):
-    return self if self.array.shape == size else expand_sizes(self, size)
+def with_scales(operation):
+    """The public spelling of an op with `beta` and `alpha`."""
+
+    def call(self, first, second, *, beta=1, alpha=1, out=None):
+        return operation(self, first, second, beta, alpha, **({} if out is None else {"out": out}))
+
+    call.__name__ = operation.__name__.removesuffix("_op")
+    return call
 
 
-def addmm(self, mat1, mat2, *, beta=1, alpha=1):
-    if mat1.array.ndim == 2 == mat2.array.ndim and mat1.array.shape[1] == mat2.array.shape[0]:
-        self = widened(self, (mat1.array.shape[0], mat2.array.shape[1]))
-    return addmm_op(self, mat1, mat2, beta, alpha)
-
-
-def baddbmm(self, batch1, batch2, *, beta=1, alpha=1):
-    if batch1.array.ndim == 3 == batch2.array.ndim and batch1.array.shape[2] == batch2.array.shape[1]:
-        self = widened(self, (*batch1.array.shape[:2], batch2.array.shape[2]))
-    return baddbmm_op(self, batch1, batch2, beta, alpha)
-
-
-def addbmm(self, batch1, batch2, *, beta=1, alpha=1):
-    if batch1.array.ndim == 3 == batch2.array.ndim and batch1.array.shape[2] == batch2.array.shape[1]:
-        self = widened(self, (batch1.array.shape[1], batch2.array.shape[2]))
-    return addbmm_op(self, batch1, batch2, beta, alpha)
-
-
-def addmv(self, mat, vec, *, beta=1, alpha=1):
-    if self.array.ndim == 0 or (self.array.ndim == 1 and self.array.shape[0] == 1 and mat.array.ndim == 2):
-        self = widened(self, (mat.array.shape[0],))
-    return addmv_op(self, mat, vec, beta, alpha)
-
-
-def addr(self, vec1, vec2, *, beta=1, alpha=1):
-    if vec1.array.ndim == 1 == vec2.array.ndim:
-        self = widened(self, (vec1.array.size, vec2.array.size))
-    return addr_op(self, vec1, vec2, beta, alpha)
+addmm, baddbmm, addbmm, addmv, addr = map(with_scales, (addmm_op, baddbmm_op, addbmm_op, addmv_op, addr_op))
 
 
 def written_by(operation):
@@ -251,10 +232,6 @@ def written_by(operation):
 
 
 addmm_, baddbmm_, addbmm_, addmv_, addr_ = map(written_by, (addmm_op, baddbmm_op, addbmm_op, addmv_op, addr_op))
-
-
-def vdot(self, other):
-    return vdot_complex(self, other) if self.array.dtype.kind == "c" else dot(self, other)
 
 
 def outer(self, vec2):
@@ -381,6 +358,8 @@ def contract(a, b, first, second, contracted):
     rest_a = [i for i in range(a.array.ndim) if i not in first]
     rest_b = [i for i in range(b.array.ndim) if i not in second]
     size_a, size_b = [a.array.shape[i] for i in rest_a], [b.array.shape[i] for i in rest_b]
+    if not rest_a and not rest_b:
+        return reshape_to(dot(flatten(permute_dims(a, tuple(first))), flatten(permute_dims(b, tuple(second)))), ())
     left = reshape_to(permute_dims(a, (*rest_a, *first)), (int(np.prod(size_a)), contracted))
     right = reshape_to(permute_dims(b, (*second, *rest_b)), (contracted, int(np.prod(size_b))))
     return reshape_to(mm(left, right), (*size_a, *size_b))

@@ -6,13 +6,15 @@ import numpy as np
 
 from gradrepl.engine.declare import op
 from gradrepl.engine.dims import distinct_dims, ints, require, sizes_of, wrap_dim
-from gradrepl.engine.ops.pointwise import clone
+from gradrepl.engine.ops.pointwise import clone, copy_
 from gradrepl.engine.ops.shapes import (
     as_strided,
     diagonal_of,
     expand_sizes,
     flatten,
     reshape_to,
+    select,
+    slice_dim,
     unsafe_view,
     unsqueeze,
     view_sizes,
@@ -151,11 +153,11 @@ def repeat_interleave(self, repeats=None, dim=None, *, output_size=None):
     if dim is None:
         self, dim = flatten(self), 0
     at = wrap_dim(dim, self.array.ndim)
-    if isinstance(repeats, Tensor) and repeats.array.size != 1:
-        return repeat_by(self, repeats, at)
-    n = int(repeats) if isinstance(repeats, Tensor) else repeats
-    require(n >= 0, "Repeats must be non-negative")
     self = reshape_to(self, (1,)) if not self.array.ndim else self
+    if isinstance(repeats, (Tensor, list, tuple)):
+        return repeat_by(self, repeats if isinstance(repeats, Tensor) else tensor_of(np.asarray(repeats)), at)
+    n = repeats
+    require(n >= 0, "Repeats must be non-negative")
     shape = self.array.shape
     wide = expand_sizes(unsqueeze(self, at + 1), (*shape[: at + 1], n, *shape[at + 1 :]))
     return view_sizes(clone(wide, "contiguous_format"), (*shape[:at], shape[at] * n, *shape[at + 1 :]))
@@ -163,6 +165,8 @@ def repeat_interleave(self, repeats=None, dim=None, *, output_size=None):
 
 def repeat_by(self, repeats, dim):
     require(repeats.array.ndim <= 1, "repeats must be 0-dim or 1-dim tensor")
+    if repeats.array.size == 1:
+        repeats = tensor_of(np.broadcast_to(repeats.array, self.array.shape[dim]))
     if repeats.array.size != self.array.shape[dim]:
         raise RuntimeError(
             f"repeats must have the same size as input along dim, but got repeats.size(0) = {repeats.array.size} and "
@@ -193,8 +197,15 @@ def kron(self, other):
 def vander(x, N=None, *, increasing=False):
     require(x.array.ndim == 1, "x must be a one-dimensional tensor.")
     count = x.array.size if N is None else N
-    powers = np.vander(x.array, count, increasing=increasing)
-    return tensor_of(np.ascontiguousarray(powers))
+    result = tensor_of(
+        np.zeros((x.array.size, count), np.promote_types(x.array.dtype, np.int64) if x.array.dtype.kind in "biu" else x.array.dtype)
+    )
+    if count > 0:
+        select(result, 1, 0).fill_(1)
+    if count > 1:
+        copy_(slice_dim(result, 1, 1), unsqueeze(x, 1))
+        copy_(slice_dim(result, 1, 1), slice_dim(result, 1, 1).cumprod(1))
+    return result if increasing else flip_dims(result, (1,))
 
 
 def fill_diagonal_(self, fill_value, wrap=False):
