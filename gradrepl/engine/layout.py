@@ -47,6 +47,13 @@ def in_order(array, outer_to_inner):
     return array.transpose(outer_to_inner).copy().transpose(np.argsort(outer_to_inner))
 
 
+def laid_out_like(array, result):
+    """A copy of a result of the same shape as `array`, with the memory in the order of `array`'s."""
+    if array.flags.c_contiguous:
+        return result.copy()
+    return in_order(result, dense_order(array.shape, array.strides)[::-1])
+
+
 def copied(array, memory_format=None):
     """A copy laid out as a memory format asks; without one, as dense as possible in the order of the original."""
     name = format_name(memory_format)

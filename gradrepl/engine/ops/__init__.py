@@ -22,4 +22,5 @@ from gradrepl.engine.ops import (
     special,
     statistics,
     unary,
+    view_copies,
 )

@@ -110,7 +110,7 @@ def gathered(array, key):
 
 @op("IndexPutBackward0", self="grad if accumulate else index_put(grad, indices, zeros_like(values), False)", values="index(grad, indices)")
 def index_put(self, indices, values, accumulate=False):
-    return put(self.copy(), indices, values, accumulate)
+    return put(self.copy("K"), indices, values, accumulate)
 
 
 @op(
@@ -119,7 +119,7 @@ def index_put(self, indices, values, accumulate=False):
     values="index(grad, indices)",
 )
 def index_put_impl(self, indices, values, accumulate=False):
-    return put(self.copy(), indices, values, accumulate)
+    return put(self.copy("K"), indices, values, accumulate)
 
 
 def with_indices(function):

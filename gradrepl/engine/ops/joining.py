@@ -55,7 +55,8 @@ def cat_op(tensors: list, dim=0):
                     f"Sizes of tensors must match except in dimension {at}. Expected size {n} but got size {m} for tensor "
                     f"number {i} in the list."
                 )
-    return np.concatenate([x for _, x in kept], at, dtype=dtype, casting="unsafe")
+    shape = (*first.shape[:at], sum(x.shape[at] for _, x in kept), *first.shape[at + 1 :])
+    return np.concatenate([x for _, x in kept], at, out=np.empty(shape, dtype), casting="unsafe")
 
 
 @op("StackBackward0", tensors="stack_tensors_backward(grad, dim, tensors.dtype)")
@@ -67,7 +68,7 @@ def stack_op(tensors: list, dim=0):
             x.shape == shape,
             f"stack expects each tensor to be equal size, but got {list(shape)} at entry 0 and {list(x.shape)} at entry {i}",
         )
-    return np.stack(tensors, dim, dtype=common_dtype(tensors), casting="unsafe")
+    return np.ascontiguousarray(np.stack(tensors, dim, dtype=common_dtype(tensors), casting="unsafe"))
 
 
 @op("BlockDiagBackward0", tensors="block_diag_backward(grad, tensors.sym_sizes(), tensors.dtype)")

@@ -6,6 +6,7 @@ import numpy as np
 
 from gradrepl.engine.declare import op
 from gradrepl.engine.dims import distinct_dims, ints, require, sizes_of, wrap_dim
+from gradrepl.engine.layout import laid_out_like
 from gradrepl.engine.ops.pointwise import clone, copy_
 from gradrepl.engine.ops.shapes import (
     as_strided,
@@ -19,6 +20,10 @@ from gradrepl.engine.ops.shapes import (
     unsqueeze,
     view_sizes,
 )
+from gradrepl.engine.ops.shapes import (
+    diagonal as diagonal_view,
+)
+from gradrepl.engine.ops.view_copies import copying
 from gradrepl.engine.promotion import SCALARS
 from gradrepl.engine.public import publish
 from gradrepl.engine.tensor import Tensor, tensor_of
@@ -27,14 +32,13 @@ from gradrepl.engine.views import offset
 
 @op("FlipBackward0", self="grad.flip(dims)")
 def flip_dims(self, dims):
-    return np.flip(self, distinct_dims(dims, self.ndim) if self.ndim else ()).copy()
+    return laid_out_like(self, np.flip(self, distinct_dims(dims, self.ndim) if self.ndim else ()))
 
 
 @op("RollBackward0", self="roll_op(grad, tuple([-s for s in shifts[::-1]]), dims[::-1])")
 def roll_op(self, shifts, dims):
-    if not dims:
-        return np.roll(self, shifts[0])
-    return np.roll(self, shifts, [wrap_dim(d, self.ndim) for d in dims]) if self.size else self.copy()
+    dims = [wrap_dim(d, self.ndim) for d in dims]
+    return np.ascontiguousarray(np.roll(self, shifts, dims) if dims else np.roll(self, shifts[0])) if self.size else self.copy()
 
 
 @op("Rot90Backward0", self="rot90_op(grad, -k, dims)")
@@ -55,7 +59,7 @@ def repeat_sizes(self, repeats):
     shape = [n * r for n, r in zip((1,) * (len(repeats) - self.ndim) + self.shape, repeats)]
     bad = next((n for n in shape if n < 0), None)
     require(bad is None, f"Trying to create tensor with negative dimension {bad}: {shape}")
-    return np.tile(self, repeats) if math.prod(repeats) else np.zeros(shape, self.dtype)
+    return np.tile(np.ascontiguousarray(self), repeats) if math.prod(repeats) else np.zeros(shape, self.dtype)
 
 
 def check_triangle(array, name):
@@ -86,11 +90,6 @@ def diag_embed(self, offset=0, dim1=-2, dim2=-1):
     out = np.zeros(shape, self.dtype)
     diagonal_of(out, offset, first, second)[...] = self
     return out
-
-
-@op("DiagonalBackward0_copy", self="diagonal_backward(grad, self.sym_sizes(), offset, dim1, dim2)")
-def diagonal_copy(self, offset=0, dim1=0, dim2=1):
-    return diagonal_of(self, offset, dim1, dim2).copy()
 
 
 @op("TraceBackward0", self="trace_backward(grad, self.sym_sizes())")
@@ -221,10 +220,12 @@ def fill_diagonal_(self, fill_value, wrap=False):
     return self
 
 
+diagonal_copy = copying(diagonal_view)
+
 publish(
     globals(),
-    both="roll rot90 tril triu trace:trace_of diag_embed diagonal_copy diag diagflat kron flip fliplr flipud tile repeat_interleave",
-    functions="vander",
+    both="roll rot90 tril triu trace:trace_of diag_embed diag diagflat kron flip fliplr flipud tile repeat_interleave",
+    functions="vander diagonal_copy",
     methods="repeat fill_diagonal_",
     in_place="tril triu",
 )

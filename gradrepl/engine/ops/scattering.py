@@ -5,6 +5,7 @@ import numpy as np
 from gradrepl.engine.advice import warn_once
 from gradrepl.engine.declare import Array, op
 from gradrepl.engine.dims import broadcast, lead, require, wrap_dim
+from gradrepl.engine.layout import laid_out_like
 from gradrepl.engine.ops.pointwise import in_place, number_as
 from gradrepl.engine.ops.shapes import expand_sizes, view_sizes
 from gradrepl.engine.promotion import SCALARS
@@ -295,13 +296,12 @@ def put_op(self, index: Array, source, accumulate=False):
     if source.size != index.size:
         counts = f"source.numel() = {source.size}, index.numel() = {index.size}"
         raise IndexError(f"put_(): Expected source and index to have the same number of elements, but got {counts}")
-    out = self.copy()
-    flat, where, values = out.reshape(-1), index.reshape(-1), source.reshape(-1)
+    flat, where, values = self.reshape(-1).copy(), index.reshape(-1), source.reshape(-1)
     if accumulate:
         np.add.at(flat, where, values)
     else:
         flat[where] = values
-    return out
+    return laid_out_like(self, flat.reshape(self.shape))
 
 
 # ---- masks

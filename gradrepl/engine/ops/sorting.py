@@ -6,6 +6,7 @@ import numpy as np
 
 from gradrepl.engine.declare import op
 from gradrepl.engine.dims import require, wrap_dim
+from gradrepl.engine.layout import laid_out_like
 from gradrepl.engine.names import NAMES
 from gradrepl.engine.out import takes_out
 from gradrepl.engine.promotion import SCALARS
@@ -38,7 +39,7 @@ def sorted_along(array, dim, descending):
     require(array.dtype.kind != "c", " Sort does not support complex dtypes on CPU")
     lines, back = along_last(array, dim)
     order = order_of(lines, descending)
-    return back(np.take_along_axis(lines, order, -1)), back(order)
+    return tuple([laid_out_like(array, back(x)) for x in (np.take_along_axis(lines, order, -1), order)])
 
 
 @op("SortBackward0", **SELECTION)
