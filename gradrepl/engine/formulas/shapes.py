@@ -2,7 +2,9 @@
 
 from gradrepl.engine.declare import formula
 from gradrepl.engine.dims import wrap_dim
-from gradrepl.engine.ops.shapes import permute_dims, unsqueeze
+from gradrepl.engine.formulas.general import zeros_like
+from gradrepl.engine.names import NAMES
+from gradrepl.engine.ops.shapes import as_strided, permute_dims, unsqueeze
 
 
 @formula
@@ -35,3 +37,10 @@ def unsqueeze_dims_to(grad, dims, sizes):
     for dim in sorted(wrap_dim(dim, len(sizes)) for dim in dims) if sizes else ():
         grad = unsqueeze(grad, dim) if sizes[dim] == 1 else grad
     return grad
+
+
+@formula
+def as_strided_scatter_backward(grad, size, stride, storage_offset):
+    """What PyTorch gives for `self`: the gradient where the source was written, zero elsewhere."""
+    written = as_strided(grad.contiguous(), size, stride, storage_offset)
+    return NAMES["as_strided_scatter_op"](zeros_like(grad), written, size, stride, storage_offset)

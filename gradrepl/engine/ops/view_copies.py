@@ -129,7 +129,7 @@ def diagonal_scatter(self, src, offset=0, dim1=0, dim2=1):
 
 @op(
     "AsStridedScatterBackward0",
-    self="as_strided_scatter_op(zeros_like(grad), as_strided_at(grad.contiguous(), size, stride, storage_offset), size, stride, storage_offset)",
+    self="as_strided_scatter_backward(grad, size, stride, storage_offset)",
     src="as_strided_at(grad.contiguous(), size, stride, storage_offset)",
 )
 def as_strided_scatter_op(self, src, size, stride, storage_offset=None):
