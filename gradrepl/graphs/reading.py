@@ -126,8 +126,11 @@ def kept_tensors(node: Any, kind: NodeType) -> list[Kept]:
             found.append(Kept(slot, None, "freed"))
             continue
         if type(places) is tuple:
+            many: list[Kept] = []
             for number, place in enumerate(places):
-                look_at(found, f"{slot}[{number}]", place, node, saved)
+                look_at(many, f"{slot}[{number}]", place, node, saved)
+            freed = bool(many) and all(each.state == "freed" for each in many)
+            found += [Kept(slot, None, "freed")] if freed else many
         else:
             look_at(found, slot, places, node, saved)
     return found

@@ -8,6 +8,7 @@ from typing import Any
 import graphviz
 from graphviz.quoting import quote
 
+from .clusters import Cluster
 from .drawing import Arrow, Card, Drawing
 from .labels import visible
 from .theme import FONT, LEGEND, STROKES, THEMES, Theme, role_of
@@ -45,6 +46,7 @@ class Writer:
 
     def __init__(self, drawing: Drawing, theme: Theme, tips: bool) -> None:
         self.drawing, self.theme, self.tips = drawing, theme, tips
+        self.noted = {arrow.source: arrow.target for arrow in drawing.arrows if arrow.kind == "saved"}
 
     def text(self) -> str:
         theme = self.theme
@@ -55,12 +57,30 @@ class Writer:
         graph.attr("edge", fontname=FONT, fontsize="9", fontcolor=theme.dim, color=theme.line, arrowsize="0.65")
         for card in self.drawing.cards:
             graph.node(card.id, self.label(card), **self.card_style(card))
+        for cluster in self.drawing.clusters:
+            self.add_cluster(graph, cluster)
         for number, arrow in enumerate(self.drawing.arrows):
             graph.edge(arrow.source, arrow.target, id=f"a{number}", **self.arrow_style(arrow))
-        for arrow in self.drawing.arrows:
-            if arrow.kind == "saved":
-                graph.body.append(f"\t{{rank=same; {quote(arrow.source)}; {quote(arrow.target)}}}\n")
+        framed = {id for cluster in self.drawing.clusters for id in cluster.all_members()}
+        self.put_beside(graph, [id for id in self.noted if id not in framed])
         return graph.source
+
+    def put_beside(self, graph: graphviz.Digraph, ids: list[str]) -> None:
+        """Put notes beside their ops, within the frame that both are in."""
+        for id in ids:
+            if id in self.noted:
+                graph.body.append(f"\t{{rank=same; {quote(id)}; {quote(self.noted[id])}}}\n")
+
+    def add_cluster(self, above: graphviz.Digraph, cluster: Cluster) -> None:
+        """Draw a frame round a module."""
+        with above.subgraph(name=f"cluster_{cluster.path}") as frame:
+            frame.attr(label=f"<{self.small(cluster.path)}>", labelloc="t", labeljust="r", style="rounded,dashed", color=self.theme.line, penwidth="0.8")
+            frame.attr(**{"class": "module"})
+            for id in cluster.members:
+                frame.node(id)
+            self.put_beside(frame, cluster.members)
+            for inner in cluster.inner:
+                self.add_cluster(frame, inner)
 
     def card_style(self, card: Card) -> dict[str, str]:
         role = "warning" if card.fault else role_of(card.kind)

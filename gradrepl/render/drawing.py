@@ -13,10 +13,16 @@ from gradrepl.graphs.model import Graph, Node, Saved, count
 from gradrepl.graphs.order import Item
 
 from . import labels
+from .clusters import Cluster, nested, scopes
 from .limits import MOST_CARDS, Alias, LeftOut, alias, leave_out
 
 MOST_UNFOLDED = 6000  # cards of a picture that was asked for with fold=False: some seconds
 SAVED_CARDS = 60  # ops up to which saved tensors are drawn unasked
+
+CAPTIONS = {
+    "backward": "gradient flow: from what you asked for down to the leaves",
+    "forward": "computation: from the leaves down to what you asked for",
+}
 
 
 class Card(NamedTuple):
@@ -29,7 +35,6 @@ class Card(NamedTuple):
     tip: str = ""
     fault: bool = False
     nodes: tuple[str, ...] = ()  # the ids that it stands for
-    scope: tuple[str, ...] = ()
     heads: tuple[int, ...] = ()  # lines that are written as large as the title
 
 
@@ -51,6 +56,7 @@ class Drawing:
     caption: str
     notes: tuple[str, ...] = ()  # what is not shown, and how to see it
     flow: str = "backward"
+    clusters: tuple[Cluster, ...] = ()  # of card ids
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -164,9 +170,16 @@ class Painter:
             cards.append(card)
             arrows.append(arrow)
         flow = self.graph.look.flow
-        way = "gradient flow" if flow == "backward" else "computation"
-        caption = f"{way}: from {'what you asked for down to the leaves' if flow == 'backward' else 'the leaves up to what you asked for'}"
-        return Drawing(tuple(cards), tuple(arrows), caption, tuple(self.notes()), flow)
+        caption = CAPTIONS[flow]
+        return Drawing(tuple(cards), tuple(arrows), caption, tuple(self.notes()), flow, tuple(self.clusters(cards)))
+
+    def clusters(self, cards: list[Card]) -> list[Cluster]:
+        """The cards of each module; a note goes where its op is."""
+        if self.graph.look.group is None:
+            return []
+        of_node = scopes(self.graph)
+        paths = {card.id: {of_node.get(node, "") for node in card.nodes} for card in cards if card.kind != "alias"}
+        return nested({id: found.pop() for id, found in paths.items() if len(found) == 1 and "" not in found})
 
     def card(self, place: int) -> Card:
         kept, id = self.kept[place], self.ids[place]
@@ -178,7 +191,7 @@ class Painter:
         return self.fold(kept, id) if isinstance(kept, Fold) else self.left_out(kept, id)
 
     def op(self, node: Node) -> Card:
-        lines = [self.types(node), labels.arguments_text(node), *self.particulars(node), labels.constants_text(node), *self.numbers(node)]
+        lines = [self.types(node), labels.arguments_text(node), *self.particulars(node), self.constants_told(node), *self.numbers(node)]
         name = labels.op_name(node, self.graph)
         kind = "custom" if node.kind == "custom" else "inplace" if node.kind == "inplace" else "op"
         return self.made(node, kind, name, lines)
@@ -186,10 +199,13 @@ class Painter:
     def made(self, node: Node, kind: str, title: str, lines: Iterable[str]) -> Card:
         fault = bool(node.faults)
         words = tuple(line for line in (*lines, *node.faults) if line)
-        return Card(node.id, kind, ("! " if fault else "") + title, words, labels.tooltip(node), fault, (node.id,), node.scope)
+        return Card(node.id, kind, ("! " if fault else "") + title, words, labels.tooltip(node), fault, (node.id,))
 
     def types(self, node: Node) -> str:
         return "" if self.is_root(node) else labels.outputs_text(node)
+
+    def constants_told(self, node: Node) -> str:
+        return "" if self.graph.look.constants else labels.constants_text(node)
 
     def is_root(self, node: Node) -> bool:
         """Does a root's card tell of its only output already?"""

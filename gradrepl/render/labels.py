@@ -9,7 +9,7 @@ from typing import Any
 from gradrepl.graphs.formulas import input_names
 from gradrepl.graphs.model import Cut, Graph, Node, Output, Root, Saved, Source, count
 
-DEFAULTS: dict[str, Any] = {"alpha": 1, "beta": 1}
+DEFAULTS: dict[str, Any] = {"alpha": 1, "beta": 1, "dropout_p": 0.0}
 BROADCASTS = frozenset("Add Sub Rsub Mul Div Pow1 Where Maximum Minimum Fmax Fmin Atan2 Lerp Addcmul Addcdiv Copysign Hypot Xlogy Fmod1 Remainder1".split())
 FIRST_BROADCASTS = frozenset("Addmm Addbmm Baddbmm Addmv Addr".split())
 
