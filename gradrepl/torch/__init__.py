@@ -30,7 +30,7 @@ globals().update(DTYPES | LAYOUTS | FORMATS)
 globals().update({alias: DTYPES[name] for alias, name in ALIASES.items()})
 newaxis = None
 _SUBMODULES = {
-    "_C", "__config__", "accelerator", "amp", "autograd", "backends", "cuda", "distributions", "fft", "func", "linalg", "mps", "nn", "optim", "overrides", "random",
+    "_C", "__config__", "accelerator", "autograd", "backends", "cuda", "distributions", "fft", "func", "linalg", "mps", "nn", "optim", "overrides", "random",
     "return_types", "serialization", "special", "testing", "storage", "types", "utils", "version", "xpu", "_tensor_str",
 }  # fmt: skip
 
