@@ -146,6 +146,8 @@ def is_binding(mistake):
 
 def called_by_name(function, receiver, bound):
     """Call with the names that PyTorch knows the arguments by, and write the result into `out=` where the function cannot."""
+    from gradrepl.engine.out import into
+
     parameters = inspect.signature(function, follow_wrapped=False).parameters
     if getattr(function, "declaration", None) is not None:
         parameters = function.declaration.parameters
@@ -159,29 +161,7 @@ def called_by_name(function, receiver, bound):
         else:
             named[places[place]] = value
     result = function(*receiver, **named)
-    return result if out is None else written_out(result, out, function.__name__, [*receiver, *named.values()])
-
-
-def written_out(result, out, name, inputs):
-    """Put a result, or a tuple of them, into the tensors given as `out=`."""
-    if any(isinstance(x, Tensor) and x.requires_grad for x in (*inputs, *(out if isinstance(out, tuple) else (out,)))):
-        raise RuntimeError(
-            f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad."
-        )
-    pairs = zip(out, result, strict=True) if isinstance(out, (tuple, list)) else [(out, result)]
-    for target, value in pairs:
-        put_out(target, value.array)
-    return type(result)(out) if isinstance(out, (tuple, list)) and isinstance(result, tuple) else out
-
-
-def put_out(target, array):
-    from gradrepl.engine.dtypes import scalar_name
-    from gradrepl.engine.factories import put
-
-    if not np.can_cast(array.dtype, target.array.dtype, "same_kind"):
-        kinds = scalar_name(array.dtype), scalar_name(target.array.dtype)
-        raise RuntimeError("result type {} can't be cast to the desired output type {}".format(*kinds))
-    put(target, array)
+    return result if out is None else into(out, result, function.__name__)
 
 
 def flattened(values):

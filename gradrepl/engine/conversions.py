@@ -1,9 +1,8 @@
 """From tensors to other dtypes, to Python and to NumPy. Imports the engine's declarations."""
 
-import warnings
-
 import numpy as np
 
+from gradrepl.engine.advice import warn_once
 from gradrepl.engine.dtypes import ALIASES, CPU, DTYPES, OF_PYTHON, check_device, dtype
 from gradrepl.engine.factories import numpy_dtype
 from gradrepl.engine.names import NAMES
@@ -88,7 +87,12 @@ def cpu(self, memory_format=None):
 
 
 def cuda(self, device=None, non_blocking=False, memory_format=None):
-    raise AssertionError("Torch not compiled with CUDA enabled")
+    check_device("cuda" if device is None else device)
+    return self
+
+
+def xpu(self, device=None, non_blocking=False, memory_format=None):
+    raise AssertionError("Torch not compiled with XPU enabled")
 
 
 # ---- to Python
@@ -105,7 +109,7 @@ def scalar(self):
     if self.array.size != 1:
         raise ValueError("only one element tensors can be converted to Python scalars")
     if self.needs_grad and self.requires_grad:
-        warnings.warn(CONVERTING, UserWarning, stacklevel=3)
+        warn_once(CONVERTING, "torch/csrc/autograd/generated/python_variable_methods.cpp:822")
     return item(self)
 
 
@@ -186,7 +190,7 @@ Tensor.device = device_property
 publish({name: converter(kind) for name, kind in CONVERTERS.items()}, methods=" ".join(CONVERTERS))
 publish(
     globals(),
-    methods="""to type:type_ type_as cpu cuda item tolist numpy
+    methods="""to type:type_ type_as cpu cuda xpu item tolist numpy
         __int__:to_int __float__:to_python_float __complex__:to_complex __index__:to_index __bool__:truth __len__:length __iter__:iterate
         __contains__:contains __array__:to_array __array_wrap__:array_wrap""",
 )

@@ -1,11 +1,12 @@
-"""Python's data as arrays, with PyTorch's inference of shape and dtype and its complaints. Imports dtypes and tensor only."""
+"""Python's data as arrays, with PyTorch's inference of shape and dtype and its complaints. Imports promotion and tensor only."""
 
 import math
-import warnings
 
 import numpy as np
 
+from gradrepl.engine.advice import warn_once
 from gradrepl.engine.dtypes import OF_ARRAY, Default
+from gradrepl.engine.promotion import promote
 from gradrepl.engine.tensor import Tensor
 
 SUPPORTED = "float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint64, uint32, uint16, uint8, and bool"
@@ -44,7 +45,7 @@ def from_array(array):
     """An array on the same memory, for a tensor to stand on."""
     supported(array)
     if not array.flags.writeable:
-        warnings.warn(NOT_WRITABLE, UserWarning, stacklevel=4)
+        warn_once(NOT_WRITABLE, "torch/csrc/utils/tensor_numpy.cpp:213")
     # A tensor's storage starts where the user's slice does, not where the array behind it does.
     return np.asarray(memoryview(array)) if isinstance(array.base, np.ndarray) else array
 
@@ -95,7 +96,7 @@ def flat(data, shape):
             if len(row) != length:
                 raise ValueError(f"expected sequence of length {length} at dim {dim} (got {len(row)})")
         if rows and isinstance(rows[0], np.ndarray) and dim:
-            warnings.warn(SLOW, UserWarning, stacklevel=5)
+            warn_once(SLOW, "torch/csrc/utils/tensor_new.cpp:252")
             return [item for row in rows for item in np.asarray(row).ravel()]
         rows = [item for row in rows for item in row]
     return rows
@@ -124,13 +125,6 @@ def plain(leaves, kind):
         for other in wanted[1:]:
             kind = promote(kind, other)
     return [single(leaf, kind) for leaf in leaves], kind
-
-
-def promote(one, other):
-    """The dtype that holds both: floats win over integers whatever their width."""
-    if one.kind != other.kind and "f" in (one.kind, other.kind) and "c" not in (one.kind, other.kind):
-        return one if one.kind == "f" else other
-    return np.promote_types(one, other)
 
 
 def single(leaf, kind):

@@ -5,11 +5,11 @@ A maker returns an array; `made_by`, `like` and `new` give it the keywords that 
 
 import math
 import operator
-import warnings
 from functools import wraps
 
 import numpy as np
 
+from gradrepl.engine.advice import warn
 from gradrepl.engine.data import array_of, from_array
 from gradrepl.engine.declare import unrecorded
 from gradrepl.engine.dtypes import OF_PYTHON, Default, check_device, dtype, strided
@@ -272,11 +272,9 @@ def counted(start, end, step, kind, length):
 
 @made_by
 def range_closed(start, end, step=1, dtype=None):
-    warnings.warn(
+    warn(
         "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with Python's range "
-        "builtin. Instead, use torch.arange, which produces values in [start, end).",
-        UserWarning,
-        stacklevel=3,
+        "builtin. Instead, use torch.arange, which produces values in [start, end)."
     )
     kind = dtype or Default.float
     return counted(start, end, step, kind, range_length(start, end, step, kind, closed=True))
@@ -353,7 +351,7 @@ COPY = (
 def copied(data, kind, name):
     """A fresh array with the values of `data`."""
     if isinstance(data, Tensor):
-        warnings.warn(COPY.format(name), UserWarning, stacklevel=3)
+        warn(COPY.format(name))
         return data.array.astype(kind or data.array.dtype)
     return array_of(data, kind)
 
@@ -440,7 +438,7 @@ def new_full(size, fill_value, *, kind):
 
 @new
 def new_tensor(data, *, kind):
-    return copied(data, kind, "new_tensor") if not isinstance(data, np.ndarray) else array_of(data, kind)
+    return copied(data, kind, "tensor.new_tensor") if not isinstance(data, np.ndarray) else array_of(data, kind)
 
 
 @new

@@ -1,9 +1,12 @@
 """What can be asked of a tensor besides its values: layout, storage, kind. Imports tensor, views and dtypes."""
 
-from gradrepl.engine.dtypes import FORMATS, LAYOUTS
+import numpy as np
+
+from gradrepl.engine.dtypes import FORMATS, LAYOUTS, OF_ARRAY
 from gradrepl.engine.names import NAMES
+from gradrepl.engine.promotion import castable, promote, result_dtype
 from gradrepl.engine.public import publish
-from gradrepl.engine.tensor import Tensor
+from gradrepl.engine.tensor import INFERENCE, Tensor
 from gradrepl.engine.views import offset
 
 
@@ -98,6 +101,70 @@ def is_pinned(self, device=None):
     return False
 
 
+def is_inference(input):
+    return input.counter is INFERENCE
+
+
+def is_same_size(input, other):
+    return input.array.shape == other.array.shape
+
+
+def never(self):
+    return False
+
+
+def result_type(tensor1, tensor2):
+    """The dtype that an operation on both would have."""
+    operands = [x.array if isinstance(x, Tensor) else plain_number(x) for x in (tensor1, tensor2)]
+    return OF_ARRAY[result_dtype(operands)]
+
+
+def plain_number(value):
+    if not isinstance(value, (int, float, complex)):
+        raise TypeError("result_type(): arguments")
+    return value
+
+
+def promote_types(type1, type2):
+    return OF_ARRAY[promote(type1.array, type2.array)]
+
+
+def can_cast(from_, to):
+    return castable(from_.array, to.array)
+
+
+def apply_(self, callable):
+    """Replace every element by what a Python function makes of it."""
+    if self.requires_grad:
+        raise RuntimeError("Can't call apply_() on Variable that requires grad. Use var.detach().apply_() instead.")
+    for place, value in np.ndenumerate(self.array.copy()):
+        self.array[place] = callable(value.item())
+    return self
+
+
+def map_(self, tensor, callable):
+    """Replace every element by what a Python function makes of it and of the other tensor's."""
+    if self.requires_grad or tensor.requires_grad:
+        raise RuntimeError("Can't call map_() on Variable that requires grad. Use var.detach().map_() instead.")
+    others = np.broadcast_to(tensor.array, self.array.shape).copy()
+    for place, value in np.ndenumerate(self.array.copy()):
+        self.array[place] = callable(value.item(), others[place].item())
+    return self
+
+
+def to_dense(self, dtype=None, *, masked_grad=None):
+    return self if dtype is None else self.to(dtype)
+
+
+def out_of_reach(name):
+    def refused(self, *args, **kwargs):
+        raise NotImplementedError(f"the embedded engine has no Tensor.{name}()")
+
+    return refused
+
+
+for name in "to_sparse to_sparse_csr to_mkldnn bfloat16".split():
+    setattr(Tensor, name, out_of_reach(name))
 for name, fact in dict(
     nbytes=lambda self: self.array.nbytes,
     itemsize=lambda self: self.array.itemsize,
@@ -115,8 +182,8 @@ for name in (
 
 publish(
     globals(),
-    functions="is_tensor get_device",
-    both="is_floating_point is_complex is_nonzero numel is_signed",
+    functions="is_tensor get_device result_type promote_types can_cast",
+    both="is_inference is_same_size is_distributed:never is_floating_point is_complex is_nonzero numel is_signed",
     methods="""dim ndimension:dim nelement:numel size stride is_contiguous contiguous storage_offset element_size data_ptr
-        get_device is_pinned""",
+        get_device is_pinned apply_ map_ to_dense""",
 )

@@ -1,9 +1,8 @@
 """The memory under tensors, as `untyped_storage()` and `storage()` show it. Imports tensor, views and dtypes."""
 
-import warnings
-
 import numpy as np
 
+from gradrepl.engine.advice import warn
 from gradrepl.engine.dtypes import CPU, OF_ARRAY
 from gradrepl.engine.public import publish
 from gradrepl.engine.views import storage
@@ -100,7 +99,7 @@ def untyped_storage(self):
 
 
 def typed_storage(self):
-    warnings.warn(TYPED, UserWarning, stacklevel=3)
+    warn(TYPED)
     return TypedStorage(storage(self.array))
 
 

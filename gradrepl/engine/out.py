@@ -1,8 +1,8 @@
 """`out=`: putting a result into a tensor the caller gave. Imports views, modes and promotion."""
 
-import warnings
 from functools import wraps
 
+from gradrepl.engine.advice import warn
 from gradrepl.engine.modes import here
 from gradrepl.engine.promotion import cast_error, castable
 from gradrepl.engine.views import written
@@ -33,7 +33,7 @@ def store(out, array):
         raise cast_error(array.dtype, target.dtype)
     if target.shape != array.shape:
         if target.size:
-            warnings.warn(RESIZED.format(list(target.shape), list(array.shape)), UserWarning, stacklevel=4)
+            warn(RESIZED.format(list(target.shape), list(array.shape)))
         out.array = array.astype(target.dtype)
     else:
         target[...] = array
@@ -49,4 +49,3 @@ def takes_out(function):
         return result if out is None else into(out, result, function.__name__)
 
     return with_out
-

@@ -2,6 +2,7 @@
 
 __name__ = __name__.removeprefix("gradrepl.")
 
+
 def show():
     return "PyTorch's interface on NumPy"
 

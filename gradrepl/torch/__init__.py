@@ -1,7 +1,6 @@
-"""The torch module on the embedded engine. Submodules are imported on first use."""
+"""The torch module on the embedded engine. Submodules, and what lives in them, are imported on first use."""
 
 import importlib as _importlib
-import math as _math
 from math import e, inf, nan, pi
 
 import gradrepl.engine
@@ -29,11 +28,25 @@ globals().update(FUNCTIONS)
 globals().update(DTYPES | LAYOUTS | FORMATS)
 globals().update({alias: DTYPES[name] for alias, name in ALIASES.items()})
 newaxis = None
-_SUBMODULES = {
-    "_C", "__config__", "accelerator", "autograd", "backends", "cuda", "distributions", "fft", "func", "linalg", "mps", "nn", "optim", "overrides", "random",
-    "return_types", "serialization", "special", "testing", "storage", "types", "utils", "version", "xpu", "_tensor_str",
-}  # fmt: skip
-
+__version__ = "2.13.0+cpu"
+_SUBMODULES = set(
+    """_C __config__ _tensor_str _utils accelerator amp autograd backends cuda distributions fft func functional linalg mps nn optim overrides
+    random return_types serialization special storage testing types utils version xpu""".split()
+)
+# name -> the submodule that defines it
+_HOMES = {
+    name: home
+    for home, names in dict(
+        serialization="save load",
+        amp="autocast",
+        _settings="""set_num_threads get_num_threads set_num_interop_threads get_num_interop_threads set_default_device get_default_device
+            use_deterministic_algorithms are_deterministic_algorithms_enabled is_deterministic_algorithms_warn_only_enabled
+            set_deterministic_debug_mode get_deterministic_debug_mode set_float32_matmul_precision get_float32_matmul_precision
+            set_warn_always is_warn_always_enabled set_flush_denormal compiled_with_cxx11_abi typename compile""",
+        func="vmap",
+    ).items()
+    for name in names.split()
+}
 
 _OF_NN = set(  # what torch.nn is built on loads with it
     """
@@ -48,18 +61,17 @@ _OF_NN = set(  # what torch.nn is built on loads with it
 
 
 def __getattr__(name):
+    if name in _SUBMODULES:
+        return _importlib.import_module(f"gradrepl.torch.{name}")
     if name in _OF_NN:
         _importlib.import_module("gradrepl.engine.nn")
         globals().update({published: FUNCTIONS[published] for published in _OF_NN})
         return FUNCTIONS[name]
-    if name not in _SUBMODULES:
+    if name not in _HOMES:
         raise AttributeError(f"module 'torch' has no attribute {name!r}")
-    return _importlib.import_module(f"gradrepl.torch.{name}")
+    value = globals()[name] = getattr(_importlib.import_module(f"gradrepl.torch.{_HOMES[name]}"), name)
+    return value
 
 
-def set_num_threads(int):
-    """Accepted; NumPy's BLAS keeps its own number of threads."""
-
-
-def get_num_threads():
-    return 1
+def __dir__():
+    return sorted({*globals(), *_SUBMODULES, *_HOMES, *_OF_NN})

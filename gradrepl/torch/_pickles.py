@@ -123,7 +123,7 @@ class Reader(pickle._Unpickler):
         tag, kind, key, _, count = saved
         if tag != "storage":
             raise RuntimeError(f"Unknown typename for persistent_load, expected 'storage' but got '{tag}'")
-        return self.storage(kind, key, count)
+        return TypedStorage(self.storage(kind, key, count))
 
     def find_class(self, module, name):
         return of_torch(module, name) or super().find_class(module, name)
@@ -132,7 +132,12 @@ class Reader(pickle._Unpickler):
 SAFE: set = set()  # what users allow besides
 BLOCKED = {"sys", "os", "posix", "nt"}
 BUILTINS = {"collections.OrderedDict": OrderedDict, "collections.Counter": Counter, "builtins.set": set, "__builtin__.set": set}
-BUILTINS |= {"builtins.bytearray": bytearray, "__builtin__.bytearray": bytearray, "builtins.complex": complex, "__builtin__.complex": complex}
+BUILTINS |= {
+    "builtins.bytearray": bytearray,
+    "__builtin__.bytearray": bytearray,
+    "builtins.complex": complex,
+    "__builtin__.complex": complex,
+}
 TORCH = {f"torch.{name}" for name in (*DTYPES, *STORAGES, "Size", "device", "Tensor")}
 TORCH |= {f"{home}.{f.__name__}" for f in REBUILDERS for home in ("torch._utils", "torch._tensor")} | {"torch.nn.parameter.Parameter"}
 OPCODES = """APPEND APPENDS BINFLOAT BINGET BININT BININT1 BININT2 BINPERSID BINPUT BINUNICODE BUILD EMPTY_DICT EMPTY_LIST EMPTY_SET EMPTY_TUPLE

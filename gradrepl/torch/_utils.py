@@ -1,4 +1,4 @@
-"""torch._utils: what saved tensors are rebuilt by. Storages are flat arrays here."""
+"""torch._utils: what saved tensors are rebuilt by."""
 
 __name__ = __name__.removeprefix("gradrepl.")
 
@@ -7,7 +7,7 @@ from gradrepl.engine.views import strided
 
 
 def _rebuild_tensor(storage, storage_offset, size, stride):
-    return tensor_of(strided(storage, tuple(size), tuple(stride), storage_offset))
+    return tensor_of(strided(storage.flat, tuple(size), tuple(stride), storage_offset))
 
 
 def _rebuild_tensor_v2(storage, storage_offset, size, stride, requires_grad, backward_hooks, metadata=None):

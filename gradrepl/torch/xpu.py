@@ -2,6 +2,7 @@
 
 __name__ = __name__.removeprefix("gradrepl.")
 
+
 def is_available():
     return False
 

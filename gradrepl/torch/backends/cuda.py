@@ -2,6 +2,7 @@
 
 __name__ = __name__.removeprefix("gradrepl.")
 
+
 class _Matmul:
     allow_tf32 = False
     allow_fp16_reduced_precision_reduction = True

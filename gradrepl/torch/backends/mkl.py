@@ -2,5 +2,6 @@
 
 __name__ = __name__.removeprefix("gradrepl.")
 
+
 def is_available():
     return True

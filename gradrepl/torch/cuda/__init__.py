@@ -2,6 +2,8 @@
 
 __name__ = __name__.removeprefix("gradrepl.")
 
+import importlib
+
 from gradrepl.engine.constructor import tensortype
 from gradrepl.engine.dtypes import DTYPES
 
@@ -88,13 +90,13 @@ class _CudaType(tensortype):
         raise TypeError(f"type torch.cuda.{cls.__name__} not available. Torch not compiled with CUDA enabled.")
 
 
-for _letter, _dtype in dict(Float="float32", Double="float64", Half="float16", Long="int64", Int="int32", Byte="uint8", Bool="bool").items():
+for _letter, _dtype in dict(
+    Float="float32", Double="float64", Half="float16", Long="int64", Int="int32", Byte="uint8", Bool="bool"
+).items():
     globals()[_letter + "Tensor"] = _CudaType(_letter + "Tensor", (), dict(__module__=__name__, dtype=DTYPES[_dtype]))
 
 
 def __getattr__(name):
-    if name == "amp":
-        from gradrepl.torch.cuda import amp
-
-        return amp
-    raise AttributeError(f"module 'torch.cuda' has no attribute {name!r}")
+    if name != "amp":
+        raise AttributeError(f"module 'torch.cuda' has no attribute {name!r}")
+    return importlib.import_module("gradrepl.torch.cuda.amp")

@@ -1,0 +1,109 @@
+"""What a program may set or ask of `torch` as a whole. Imports the engine's dtypes and tensor."""
+
+__name__ = __name__.removeprefix("gradrepl.")
+
+import functools
+
+from gradrepl.engine.dtypes import CPU, Default
+from gradrepl.engine.dtypes import device as _device
+from gradrepl.engine.tensor import Tensor
+
+_STATE = dict(deterministic=False, warn_only=False, warn_always=False, precision="highest", threads=1, interop_threads=1)
+
+
+def set_num_threads(int):
+    """Accepted; NumPy's BLAS keeps its own number of threads."""
+    if type(int) is not type(1):
+        raise TypeError(f"set_num_threads expects an int, but got {type(int).__name__}")
+    if int < 1:
+        raise RuntimeError("set_num_threads expects a positive integer")
+    _STATE["threads"] = int
+
+
+def get_num_threads():
+    return _STATE["threads"]
+
+
+def set_num_interop_threads(int):
+    """Accepted; ops run one after the other."""
+    _STATE["interop_threads"] = int
+
+
+def get_num_interop_threads():
+    return _STATE["interop_threads"]
+
+
+def set_default_device(device):
+    """The device of tensors made from here on; only the CPU can hold any."""
+    Default.device = None if device is None else _device(device)
+
+
+def get_default_device():
+    return Default.device or CPU
+
+
+def use_deterministic_algorithms(mode, *, warn_only=False):
+    """Accepted; every op here is deterministic."""
+    _STATE.update(deterministic=bool(mode), warn_only=warn_only)
+
+
+def are_deterministic_algorithms_enabled():
+    return _STATE["deterministic"]
+
+
+def is_deterministic_algorithms_warn_only_enabled():
+    return _STATE["warn_only"]
+
+
+def set_deterministic_debug_mode(debug_mode):
+    levels = dict(default=0, warn=1, error=2)
+    if isinstance(debug_mode, str) and debug_mode not in levels:
+        raise RuntimeError(f"invalid value of debug_mode, expected one of `default`, `warn`, `error`, but got {debug_mode}")
+    level = levels.get(debug_mode, debug_mode)
+    if level not in (0, 1, 2):
+        raise RuntimeError(f"invalid value of debug_mode, expected 0, 1, or 2, but got {level}")
+    _STATE.update(deterministic=level > 0, warn_only=level == 1)
+
+
+def get_deterministic_debug_mode():
+    return 0 if not _STATE["deterministic"] else 1 if _STATE["warn_only"] else 2
+
+
+def set_float32_matmul_precision(precision):
+    """Accepted; products are always computed in full precision."""
+    _STATE["precision"] = precision
+
+
+def get_float32_matmul_precision():
+    return _STATE["precision"]
+
+
+def set_warn_always(b):
+    _STATE["warn_always"] = b
+
+
+def is_warn_always_enabled():
+    return _STATE["warn_always"]
+
+
+def set_flush_denormal(mode):
+    """False: NumPy keeps denormal numbers."""
+    return False
+
+
+def compiled_with_cxx11_abi():
+    return True
+
+
+def typename(obj, /):
+    """The name of a type with its module, or of a tensor its type."""
+    if isinstance(obj, Tensor):
+        return obj.type()
+    kind = obj if hasattr(obj, "__qualname__") else type(obj)
+    module = getattr(kind, "__module__", None) or ""
+    return kind.__qualname__ if module in ("", "builtins", "__builtin__") else f"{module}.{kind.__qualname__}"
+
+
+def compile(model=None, **options):
+    """The model itself: there is nothing to compile it to, and it means the same."""
+    return model if model is not None else functools.partial(compile, **options)

@@ -1,0 +1,6 @@
+"""torch.amp: mixed precision, which exists on other devices only."""
+
+__name__ = __name__.removeprefix("gradrepl.")
+
+from gradrepl.torch.amp.autocast_mode import autocast
+from gradrepl.torch.amp.grad_scaler import GradScaler
