@@ -20,8 +20,9 @@ _HOMES = {
     "saved": "gradrepl.insight.saved",
     "diff": "gradrepl.insight.diff",
     "use_embedded_torch": "gradrepl.embedding",
-    "embed": "gradrepl.repl",
+    "embed": "gradrepl.repl.start",
     "load_ipython_extension": "gradrepl.ipython",
+    "unload_ipython_extension": "gradrepl.ipython",
 }
 __all__ = sorted(_HOMES)
 

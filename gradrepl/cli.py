@@ -127,12 +127,12 @@ def main(words: list[str] | None = None) -> int:
         from gradrepl.repl.demo import play
 
         return play(options.arguments)
-    if (reason := choose_engine(options.engine)) is not None:
-        return complain(reason, 1)
     if options.kind == "shell" and (options.interactive or is_terminal(sys.stdin)):
-        from gradrepl.repl.shell import interact
+        from gradrepl.repl.start import interact
 
         return interact(options)
+    if (reason := choose_engine(options.engine)) is not None:
+        return complain(reason, 1)
     from gradrepl.repl.scripts import run_program
 
     return run_program(options)

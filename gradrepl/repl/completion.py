@@ -9,10 +9,9 @@ import re
 import sys
 import threading
 from collections.abc import Iterable
-from types import ModuleType
 from typing import Any, NamedTuple
 
-from gradrepl.repl.lookup import Known, OfType, attribute_names, getattr_dict, lookup, signature, signature_text, stored
+from gradrepl.repl.lookup import Known, OfType, attribute_names, getattr_dict, is_instance, lookup, signature, signature_text, stored
 
 CLOSERS = {")": "(", "]": "[", "}": "{"}
 IMPORT = re.compile(r"(?:^|;)\s*(?:import\s+(?:[\w.]+(?:\s+as\s+\w+)?\s*,\s*)*|from\s+)([\w.]*)$")
@@ -101,8 +100,8 @@ def plain_names(text: str, names: dict[str, Any], shell) -> list[Found]:
 def keyword_arguments(text: str, prefix: str, names: dict[str, Any]) -> list[Found]:
     """`name=` for the parameters of the function whose call is being typed."""
     call = call_around(text) if not text[: len(text) - len(prefix)].rstrip().endswith(("=", ".")) else ""
-    function = lookup(call, names) if call else None
-    known = signature(function.value) if isinstance(function, Known) and callable(function.value) else None
+    function = called(call, names)
+    known = signature(*function) if function else None
     if known is None:
         return []
     kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
@@ -269,13 +268,22 @@ def jedi_names(text: str, prefix: str, shell) -> list[Found]:
 
 def hint(text: str, shell) -> str:
     """The signature of the function whose call is being typed."""
-    call = call_around(text) if "(" in text else ""
-    found = lookup(call, shell.namespace) if call and open_string(text) != COMMENT else None
-    if not isinstance(found, Known) or not callable(found.value):
-        return ""
-    owner = lookup(call.rpartition(".")[0], shell.namespace) if "." in call else None
-    return getattr(found.value, "__name__", call) + signature_text(found.value, bound=is_instance(owner))
+    call = call_around(text) if "(" in text and open_string(text) != COMMENT else ""
+    function = called(call, shell.namespace)
+    return function.name + signature_text(*function) if function else ""
 
 
-def is_instance(owner: Known | OfType | None) -> bool:
-    return owner is not None and not (isinstance(owner, Known) and isinstance(owner.value, (type, ModuleType)))
+class Called(NamedTuple):
+    """A function, what it is called here, and whether it is bound to an object."""
+
+    value: Any
+    name: str
+    bound: bool
+
+
+def called(expression: str, names: dict[str, Any]) -> Called | None:
+    function = lookup(expression, names) if expression else None
+    if not isinstance(function, Known) or not callable(function.value):
+        return None
+    before, _, name = expression.rpartition(".")
+    return Called(function.value, name, is_instance(lookup(before, names) if before else None))

@@ -2,16 +2,12 @@
 
 import ast
 import inspect
-import io
 import re
-from contextlib import redirect_stdout
 from typing import Any
 
 from gradrepl.repl.facts import about, is_node, is_tensor, node_name, place, short
-from gradrepl.repl.lookup import signature_text
+from gradrepl.repl.lookup import is_instance, is_op, lookup, signature_text
 from gradrepl.repl.namespace import Preloaded
-
-LONGEST = 40
 
 
 def describe(expression: str, shell, source: bool = False) -> None:
@@ -19,18 +15,19 @@ def describe(expression: str, shell, source: bool = False) -> None:
     tree = ast.parse(expression, mode="eval")
     shell.preloaded(tree)
     value = eval(compile(tree, "<gradrepl-question>", "eval"), shell.namespace)
-    print("\n".join(lines_about(expression, value)))
+    owner = lookup(expression.rpartition(".")[0], shell.namespace)
+    print("\n".join(lines_about(expression, value, is_instance(owner))))
     if source:
         print(source_of(value))
 
 
-def lines_about(expression: str, value: Any) -> list[str]:
+def lines_about(expression: str, value: Any, bound: bool = False) -> list[str]:
     if is_tensor(value) and not isinstance(value, type):
         return about_tensor(expression, value)
     if is_node(value) and not isinstance(value, type):
         return about_node(expression, value)
     if callable(value):
-        return about_callable(expression, value)
+        return about_callable(expression, value, bound)
     return [f"{expression}: {type(value).__module__}.{type(value).__qualname__}", *sentence(value)]
 
 
@@ -69,11 +66,11 @@ def formulas(kind: type) -> list[str]:
     return ["derivative", *(f"    {kind.__name__}  {name}: {text}" for name, text in table.items() if isinstance(text, str))]
 
 
-def about_callable(expression: str, value: Any) -> list[str]:
+def about_callable(expression: str, value: Any, bound: bool = False) -> list[str]:
     name = expression.rpartition(".")[2]
-    lines = [f"{expression}{signature_text(value)}", *sentence(value, name)]
-    lines += declared_formulas(value)
-    return [*lines, *example(expression, value, name)]
+    shown, result = example(expression, value, name)
+    node = getattr(result, "grad_fn", None) if is_tensor(result) else None
+    return [f"{expression}{signature_text(value, name, bound)}", *sentence(value, name), *(formulas(type(node)) if node else []), *shown]
 
 
 def sentence(value: Any, name: str = "") -> list[str]:
@@ -91,57 +88,47 @@ def sentence(value: Any, name: str = "") -> list[str]:
 
 def is_torch(value: Any) -> bool:
     """Whether it belongs to the engine's public modules."""
-    return hasattr(value, "declaration") or str(getattr(value, "__module__", None) or "").startswith(("torch", "gradrepl.engine"))
+    return str(getattr(value, "__module__", None) or "").startswith(("torch", "gradrepl.engine")) or callable(value) and is_op(value)
 
 
-def declared_formulas(value: Any) -> list[str]:
-    declaration = getattr(value, "declaration", None)
-    if declaration is None or not declaration.formulas:
-        return []
-    return ["derivative", *(f"    {declaration.node_name}  {name}: {text}" for name, text in declaration.formulas.items())]
-
-
-def example(expression: str, value: Any, name: str) -> list[str]:
-    """An example with what it prints, run here and now, so that it is right; none where no simple call works."""
+def example(expression: str, value: Any, name: str) -> tuple[list[str], Any]:
+    """An example with what it prints, run here and now, so that it is right, and its value; nothing where no simple call works."""
     from gradrepl.repl.meanings import examples
 
-    if not is_torch(value):
-        return []
-    for lines in examples(expression, value, name):
-        shown = ran(lines)
-        if shown is not None:
-            return ["example", *(f"    {line}" for line in shown)]
-    return []
+    if is_torch(value):
+        for lines in examples(expression, value, name):
+            shown, result = ran(lines)
+            if shown:
+                return ["example", *(f"    {line}" for line in shown)], result
+    return [], None
 
 
-def ran(lines: list[str]) -> list[str] | None:
-    """The lines as typed at the prompt, and what each shows; None where one fails. Runs apart: no name and no random number is used up."""
+def ran(lines: list[str]) -> tuple[list[str], Any]:
+    """The lines as typed at the prompt with what each shows, and the last value; nothing where one fails.
+
+    They run apart: no name of the session and no random number is used up.
+    """
     import torch
 
     namespace: dict[str, Any] = {}
     Preloaded(namespace)(ast.parse("\n".join(lines)))
-    state, shown = torch.get_rng_state() if hasattr(torch, "get_rng_state") else None, []
+    state, shown, value = torch.get_rng_state(), [], None
     try:
         for line in lines:
-            text = output_of(line, namespace)
-            shown += [f">>> {line}", *text.splitlines()]
+            value = value_of(line, namespace)
+            shown += [f">>> {line}", *(repr(value).splitlines() if value is not None else [])]
     except Exception:  # this call does not fit the function; the next one may
-        return None
+        return [], None
     finally:
-        if state is not None:
-            torch.set_rng_state(state)
-    return shown
+        torch.set_rng_state(state)
+    return shown, value
 
 
-def output_of(line: str, namespace: dict[str, Any]) -> str:
-    try:
-        code = compile(line, "<example>", "eval")
-    except SyntaxError:
-        exec(compile(line, "<example>", "exec"), namespace)
-        return ""
-    with redirect_stdout(io.StringIO()) as printed:
-        value = eval(code, namespace)
-    return printed.getvalue() + (repr(value) if value is not None else "")
+def value_of(line: str, namespace: dict[str, Any]) -> Any:
+    statement = ast.parse(line).body[0]
+    if isinstance(statement, ast.Expr):
+        return eval(line, namespace)
+    return exec(line, namespace)
 
 
 def source_of(value: Any) -> str:

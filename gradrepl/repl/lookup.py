@@ -89,7 +89,7 @@ def of_call(node: ast.Call, names):
         return OfType(returned)
     tensor = tensor_type()
     owner = resolve(node.func.value, names) if isinstance(node.func, ast.Attribute) else None
-    of_engine = is_op(function.value) or str(getattr(function.value, "__module__", "")).startswith("torch")
+    of_engine = callable(function.value) and is_op(function.value) or str(getattr(function.value, "__module__", "")).startswith("torch")
     return OfType(tensor) if tensor and (of_engine or owner and is_tensor_type(type_of(owner))) else None
 
 
@@ -239,29 +239,60 @@ def attribute_names(owner: Known | OfType) -> list[str]:
     return [name for name in dict.fromkeys(names) if isinstance(name, str)]
 
 
-def signature(function: Any) -> inspect.Signature | None:
-    """The signature, of an op the declared one; None where a function does not tell."""
-    declaration = getattr(function, "declaration", None)
+def is_op(function: Any) -> bool:
+    """Whether a function of the embedded engine, whose Python signature says nothing to users."""
+    return str(getattr(function, "__module__", None)).startswith("gradrepl.engine") or hasattr(inspect.unwrap(function), "declaration")
+
+
+def signature(function: Any, name: str = "", bound: bool = False) -> inspect.Signature | None:
+    """The signature; None where a function does not tell. An op has the one with most parameters that PyTorch gives under its name."""
     try:
-        if declaration is not None:
-            return inspect.Signature(list(declaration.parameters.values()))
-        return inspect.signature(function)
+        if is_op(function) and (declared := op_signature(name or function.__name__, bound)):
+            return declared
+        found = inspect.signature(function)
     except (ValueError, TypeError):
         return None
+    parameters = list(found.parameters.values())
+    return found.replace(parameters=parameters[1:]) if bound and parameters and parameters[0].name == "self" else found
 
 
-def is_op(function: Any) -> bool:
-    return hasattr(function, "declaration")
+def op_signature(name: str, bound: bool) -> inspect.Signature | None:
+    from gradrepl.engine.signatures import signatures
+
+    options = [option for option in signatures("methods" if bound else "functions", name) if not option.hidden]
+    if not options:
+        return None
+    longest = max(options, key=lambda option: len(option.parameters))
+    kinds = {False: inspect.Parameter.POSITIONAL_OR_KEYWORD, True: inspect.Parameter.KEYWORD_ONLY}
+    parameters = [inspect.Parameter(p.name, kinds[p.keyword_only], default=default_of(p)) for p in longest.parameters]
+    return inspect.Signature(sorted(parameters, key=lambda p: (p.kind, p.default is not p.empty)))
 
 
-def signature_text(function: Any, bound: bool = False) -> str:
-    """The signature without annotations, and `bound` without `self`; where there is none, what the docstring begins with."""
-    found = signature(function)
+class Written:
+    """A default value as PyTorch writes it."""
+
+    def __init__(self, text: str):
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def default_of(parameter: Any) -> Any:
+    text = "None" if parameter.default is None and parameter.allow_none else parameter.default
+    return inspect.Parameter.empty if text is None else Written(text)
+
+
+def signature_text(function: Any, name: str = "", bound: bool = False) -> str:
+    """The signature without annotations; where there is none, what the docstring begins with."""
+    found = signature(function, name, bound)
     if found is None:
         line = (inspect.getdoc(function) or "").partition("\n")[0]
         return line[line.index("(") :] if "(" in line else "(…)"
     parameters = [parameter.replace(annotation=parameter.empty) for parameter in found.parameters.values()]
-    if parameters and parameters[0].name == "self":
-        # PyTorch calls the first argument of a function `input`; a method has it before the dot
-        parameters = parameters[1:] if bound else [parameters[0].replace(name="input"), *parameters[1:]] if is_op(function) else parameters
     return str(found.replace(parameters=parameters, return_annotation=inspect.Signature.empty))
+
+
+def is_instance(owner: Known | OfType | None) -> bool:
+    """Whether what stands before a dot is an object, so that its functions are bound to it, and no module or class."""
+    return owner is not None and not (isinstance(owner, Known) and isinstance(owner.value, (type, types.ModuleType)))

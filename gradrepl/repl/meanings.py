@@ -223,7 +223,7 @@ def examples(expression: str, value: Any, name: str) -> Iterator[list[str]]:
         yield ([f"x = {wanting_gradient(VECTOR)}"] if "x" in CALLS[name].replace(name, "") else []) + [CALLS[name]]
     if isinstance(value, type):
         return
-    required = required_parameters(value)
+    required = required_parameters(value, name)
     for sample in (VECTOR, MATRIX, SQUARE, IMAGE):
         others = [VALUES.get(parameter, "x") for parameter in required[1:]]
         sample = sample if name.endswith("_") else wanting_gradient(sample)
@@ -242,9 +242,9 @@ def call(expression: str, arguments: list[str]) -> str:
     return f"{function}({', '.join(arguments)})" if function else f"{arguments[0]}.{name}({', '.join(arguments[1:])})"
 
 
-def required_parameters(value: Any) -> list[str]:
+def required_parameters(value: Any, name: str) -> list[str]:
     from gradrepl.repl.lookup import signature
 
-    found = signature(value)
+    found = signature(value, name)
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     return [p.name for p in found.parameters.values() if p.default is p.empty and p.kind in kinds] if found else ["input"]

@@ -28,13 +28,16 @@ def new_main() -> ModuleType:
 
 
 class Preloaded:
-    """Puts the preloaded names into a namespace, each when it is first needed, and never over a name of the user's own."""
+    """Puts the preloaded names into a namespace, each when it is first needed, and never over a name of the user's own.
 
-    def __init__(self, namespace: dict[str, Any], table: dict[str, str] = PRELOADED):
+    `fresh`: nothing of the user's has run in this process yet, so that there is no garbage.
+    """
+
+    def __init__(self, namespace: dict[str, Any], table: dict[str, str] = PRELOADED, fresh: bool = False):
         self.namespace, self.table = namespace, table
         self.given: dict[str, Any] = {}
         self.ready: dict[str, Any] = {}
-        self.first = True
+        self.fresh = fresh
         self.start()
 
     def start(self) -> None:
@@ -49,6 +52,12 @@ class Preloaded:
             if name not in self.namespace:
                 self.namespace[name] = self.given[name] = value
 
+    def take_back(self) -> None:
+        """Remove what was given and is still the same."""
+        for name, value in self.given.items():
+            if self.namespace.get(name) is value:
+                del self.namespace[name]
+
     def gave(self, name: str, value: Any) -> bool:
         """Whether the value of this name is the preloaded one."""
         return name in self.given and self.given[name] is value
@@ -56,14 +65,14 @@ class Preloaded:
     def __call__(self, tree: ast.AST) -> None:
         if not self.waiting:
             return
-        first, self.first = self.first, False
         reads, writes = used_names(tree)
         names = self.waiting if reads.keys() & REFLECTION else [n for n in self.waiting if n in reads]
         for name in list(names):
             if reads.get(name, 0) <= writes.get(name, reads.get(name, 0)):
                 self.put(name)
-        if first:
-            gc.freeze()  # nothing of the user's has run; what is there now stays, and need not be looked at again, nor at exit
+        if self.fresh:
+            gc.freeze()  # what is there now stays, and need not be looked at again, nor at exit
+            self.fresh = False
 
     def put(self, name: str) -> None:
         """Import one name. One that cannot be imported (no such package) stays undefined, as in Python."""

@@ -76,10 +76,16 @@ def abridged(text: str) -> str:
 def coloured(text: str, theme: str) -> str:
     if theme == "none" or len(text) > COLOURED:
         return text
-    from gradrepl.repl.themes import escape
+    from gradrepl.repl.themes import painted
 
-    start = escape(theme, "name")
-    return MARKS.sub(lambda mark: f"{start}{mark[0]}\x1b[0m", text) if start else text
+    return MARKS.sub(lambda mark: painted(mark[0], theme, "name"), text)
+
+
+def paint(text: str, role: str, settings) -> str:
+    """A text for standard output in the colour of its role."""
+    from gradrepl.repl.themes import painted
+
+    return painted(text, settings.theme if has_colour(sys.stdout) else "none", role)
 
 
 def write(text: str, stream) -> None:

@@ -21,6 +21,7 @@ from prompt_toolkit.patch_stdout import patch_stdout
 
 from gradrepl.repl.history import HistoryFile
 from gradrepl.repl.keys import key_bindings
+from gradrepl.repl.settings import warn
 from gradrepl.repl.streams import has_colour
 
 PROMPT, MORE = ">>> ", "... "
@@ -75,6 +76,7 @@ class TerminalReader:
         self.output = output or create_output(os.fdopen(os.dup(1), "w", encoding="utf-8", errors="replace"))
         self.history = FileBackedHistory(history) if history else InMemoryHistory()
         self.colour = has_colour(sys.stdout) and settings.theme != "none"
+        self.told = False
         self.toolbar = harmless(toolbar, "")
         with create_app_session(self.input, self.output):
             self.session = self.new_session(complete)
@@ -124,7 +126,16 @@ class TerminalReader:
     def read(self, default: str = "") -> str:
         """One input. Raises KeyboardInterrupt for Ctrl-C and EOFError for Ctrl-D, as `input` does."""
         with create_app_session(self.input, self.output), patch_stdout(raw=True):
-            return self.session.prompt(default=default)
+            text = self.session.prompt(default=default)
+        self.tell_failure()
+        return text
+
+    def tell_failure(self) -> None:
+        """Say once that the history cannot be saved; it is kept in memory."""
+        file = getattr(self.history, "file", None)
+        if file and file.failure and not self.told:
+            self.told = True
+            warn(file.failure)
 
     def set_keys(self, keys: str) -> None:
         self.session.editing_mode = EditingMode.VI if keys == "vi" else EditingMode.EMACS

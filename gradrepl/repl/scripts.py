@@ -34,7 +34,7 @@ def run_program(options) -> int:
     if options.outputs or options.tree:
         status = program.deliver() or status
     if options.interactive:
-        from gradrepl.repl.shell import interact
+        from gradrepl.repl.start import interact
 
         return interact(options, program.main)
     return status
@@ -103,7 +103,7 @@ class Program:
         hook = sys.displayhook
         sys.displayhook = self.display if show else self.keep
         try:
-            Evaluator(self.namespace, Preloaded(self.namespace)).run(source, filename)
+            Evaluator(self.namespace, Preloaded(self.namespace, fresh=True)).run(source, filename)
         finally:
             if sys.displayhook in (self.display, self.keep):
                 sys.displayhook = hook

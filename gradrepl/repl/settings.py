@@ -1,6 +1,5 @@
 """The configuration: defaults, `config.toml`, the command line. Imports the standard library only, tomllib where there is a file."""
 
-import difflib
 import os
 import sys
 from typing import Any
@@ -59,6 +58,8 @@ def described(allowed: Any) -> str:
 
 def nearest(word: str, words) -> str:
     """`; did you mean 'x'?`, or nothing where no word is near."""
+    import difflib
+
     matches = difflib.get_close_matches(word, list(words), n=1, cutoff=0.5)
     return f"; did you mean {matches[0]!r}?" if matches else ""
 

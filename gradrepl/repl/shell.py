@@ -1,22 +1,18 @@
 """The interactive shell: a reader, an evaluator and a printer in a loop. Imports NumPy and the engine behind the first prompt."""
 
-import builtins
 import os
 import sys
-import warnings
-from types import ModuleType
 from typing import Any
 
 from gradrepl.repl.commands import CommandError, as_command
 from gradrepl.repl.evaluate import Evaluator, remember_last_error, user_traceback
-from gradrepl.repl.history import HistoryFile
-from gradrepl.repl.namespace import Preloaded, new_main
+from gradrepl.repl.namespace import Preloaded
 from gradrepl.repl.paste import inputs
 from gradrepl.repl.printer import Printer
 from gradrepl.repl.session import Entry, Session
-from gradrepl.repl.settings import Settings, config_folder, load_settings, state_folder, warn
-from gradrepl.repl.streams import is_dumb, is_terminal
-from gradrepl.repl.tracebacks import show_error, show_warning
+from gradrepl.repl.settings import Settings
+from gradrepl.repl.streams import silence
+from gradrepl.repl.tracebacks import show_error
 from gradrepl.repl.watch import Watched
 
 LEAVE = {"exit", "quit", ":q", ":quit", ":wq", ":x"}
@@ -107,8 +103,11 @@ class Shell:
         flush()
         if sys.excepthook is not sys.__excepthook__:
             sys.excepthook(type(error), error, traceback)
-        else:
+            return
+        try:
             show_error(type(error), error, traceback, theme=self.settings.theme)
+        except (OSError, ValueError):
+            silence(sys.stderr)  # standard error is gone; the session is not
 
     def own_names(self) -> dict[str, Any]:
         """The names of the session that are not there from the start."""
@@ -133,6 +132,9 @@ class Shell:
                 self.interrupted()
             except EOFError:
                 return 0
+            except BrokenPipeError:
+                silence(sys.stdout)
+                return 1
             except SystemExit as error:
                 from gradrepl.repl.scripts import exit_status
 
@@ -161,65 +163,3 @@ def reopened(name: str, descriptor: int):
         return os.fdopen(os.dup(descriptor), "w", buffering=1)
     except OSError:
         return open("/dev/tty" if os.path.exists("/dev/tty") else os.devnull, "w", buffering=1)
-
-
-def interact(options=None, main: ModuleType | None = None) -> int:
-    """Open the shell, in a fresh `__main__` or in the one that a script has left."""
-    settings = load_settings(options)
-    for warning in settings.warnings:
-        warn(warning)
-    if main is None:
-        main = new_main()
-        sys.argv = [""]
-        if sys.path and not sys.flags.safe_path:
-            sys.path[0] = ""
-    shell = Shell(main.__dict__, settings)
-    builtins.exit = builtins.quit = Leave()  # type: ignore[assignment]
-    sys.displayhook = shell.printer.display
-    warnings.showwarning = show_warning
-    if options is None or options.config:
-        run_startup(shell, os.path.join(config_folder(), "startup.py"))
-    status = shell.loop(new_reader(shell))
-    return status
-
-
-def run_startup(shell: Shell, path: str) -> None:
-    """Run the user's start-up script in the namespace. A broken one is one warning."""
-    if not os.path.exists(path):
-        return
-    try:
-        with open(path, encoding="utf-8") as file:
-            shell.evaluator.run(file.read(), path)
-    except Exception as error:
-        warn(f"{path}: {type(error).__name__}: {error}; going on without the rest of it")
-
-
-def new_reader(shell: Shell):
-    """The line editor on a terminal that can move its cursor, plain lines elsewhere."""
-    if is_dumb() or not (is_terminal(sys.stdin) and is_terminal(sys.stdout)):
-        from gradrepl.repl.plain import PlainReader
-
-        return PlainReader()
-    from gradrepl.repl.prompt import TerminalReader
-
-    settings = shell.settings
-    history = HistoryFile(os.path.join(state_folder(), "history"), settings.history) if settings.history else None
-
-    def complete(text: str):
-        from gradrepl.repl.completion import complete
-
-        return complete(text, shell)
-
-    def toolbar(session):
-        from gradrepl.repl.toolbar import toolbar
-
-        return toolbar(shell, session)
-
-    def warm_up() -> None:
-        import numpy  # noqa: F401
-        import torch  # noqa: F401
-
-        if history:
-            history.trim()
-
-    return TerminalReader(settings, complete=complete, toolbar=toolbar, warm_up=warm_up, history=history)

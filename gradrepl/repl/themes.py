@@ -39,12 +39,10 @@ def prompt_style(theme: str):
 ANSI = {"ansired": 31, "ansigreen": 32, "ansiblue": 34, "ansimagenta": 35, "ansicyan": 36, "ansibrightblack": 90}
 
 
-def escape(theme: str, role: str) -> str:
-    """The escape code that turns a role's colour on, empty where there is none."""
+def painted(text: str, theme: str, role: str) -> str:
+    """The text between the escape codes of a role's colour; as it is where the theme has none."""
     colour = (theme_colours(theme) or {}).get(role, "")
-    if colour in ANSI:
-        return f"\x1b[{ANSI[colour]}m"
     if colour.startswith("#"):
         red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
-        return f"\x1b[38;2;{red};{green};{blue}m"
-    return ""
+        return f"\x1b[38;2;{red};{green};{blue}m{text}\x1b[0m"
+    return f"\x1b[{ANSI[colour]}m{text}\x1b[0m" if colour in ANSI else text

@@ -80,16 +80,11 @@ def notes_about(error: BaseException, tb: TracebackType | None) -> list[str]:
 
 def painted(text: str, theme: str) -> str:
     """The name of the error in colour."""
-    if theme == "none":
-        return text
-    from gradrepl.repl.themes import escape
+    from gradrepl.repl import themes
 
     head, newline, last = text.rstrip("\n").rpartition("\n")
     name, colon, message = last.partition(":")
-    start = escape(theme, "error")
-    if not start or " " in name:
-        return text
-    return f"{head}{newline}{start}{name}\x1b[0m{colon}{message}\n"
+    return text if " " in name else f"{head}{newline}{themes.painted(name, theme, 'error')}{colon}{message}\n"
 
 
 def write(text: str, stream) -> None:

@@ -146,7 +146,7 @@ def test_nothing_heavy_is_imported_at_the_start():
 
 def test_the_shell_starts_without_numpy_rich_pygments():
     code = (
-        "import sys; from gradrepl.repl.shell import Shell; from gradrepl.repl.prompt import TerminalReader;"
+        "import sys; from gradrepl.repl.start import interact; from gradrepl.repl.prompt import TerminalReader;"
         "print([m for m in ('numpy', 'torch', 'rich', 'graphviz', 'jedi', 'scipy', 'pygments', 'gradrepl.engine') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)

@@ -116,10 +116,10 @@ def test_engine(fed):
 
 def test_watch_shows_the_tree_after_each_change(fed):
     fed(SQUARE, "y = x * 2")
-    assert fed("watch(y)").startswith("y:\nMulBackward0 y: (1,)")
+    assert fed("watch(y)").startswith("y:\nMulBackward0 y")
     assert fed("1 + 1") == "2\n"
     changed = fed("y = y + 1")
-    assert changed.startswith("y:\nAddBackward0 y:") and "new: n1 AddBackward0" in changed
+    assert changed.startswith("y:\nAddBackward0 y") and "new: n1 AddBackward0" in changed
     assert fed("y.add_(1);") != ""
     fed("unwatch()")
     assert fed("y = y + 1") == ""
@@ -129,7 +129,7 @@ def test_watch_shows_the_tree_after_each_change(fed):
 @pytest.mark.parametrize(
     "question, expected",
     [
-        ("torch.exp?", ["torch.exp(input)", "e to the power", "ExpBackward0  self: grad", ">>> torch.exp(x)", "grad_fn=<ExpBackward0>"]),
+        ("torch.exp?", ["torch.exp(input, *, out=None)", "e to the power", "ExpBackward0  self: grad", ">>> torch.exp(x)", "grad_fn=<ExpBackward0>"]),
         ("x?", ["Tensor", "shape (1,)", "leaf"]),
         ("y?", ["MulBackward0", "2 nodes", "derivative"]),
         ("y.grad_fn?", ["a node of the graph", "AccumulateGrad, constant"]),

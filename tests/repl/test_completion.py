@@ -160,7 +160,7 @@ def test_lookup_runs_nothing(fed):
     "text, expected",
     [
         ("train(", "train(model, *, rate=0.1, epochs=3)"),
-        ("torch.exp(", "exp(input)"),
+        ("torch.exp(", "exp(input, *, out=None)"),
         ("x.exp(", "exp()"),
         ("(1 + ", ""),
         ("trap.method(", "method()"),
