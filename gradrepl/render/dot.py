@@ -100,13 +100,13 @@ class Writer:
         return style
 
     def label(self, card: Card) -> str:
-        title = html.escape(visible(card.title))
-        lines = [html.escape(visible(line)) if place in card.heads else self.small(line) for place, line in enumerate(card.lines)]
+        title = markup(card.title)
+        lines = [markup(line) if place in card.heads else self.small(line) for place, line in enumerate(card.lines)]
         bold = title if card.kind in ("saved", "alias", "cut") else f"<b>{title}</b>"
         return f"<{'<br/>'.join([bold, *lines])}>"
 
     def small(self, text: str) -> str:
-        return f'<font point-size="9" color="{self.theme.dim}">{html.escape(visible(text))}</font>'
+        return f'<font point-size="9" color="{self.theme.dim}">{markup(text)}</font>'
 
     def caption(self) -> str:
         words = [self.small(note) for note in (self.drawing.caption, *self.drawing.notes)]
@@ -125,6 +125,11 @@ class Writer:
         role, style = role_of(kind), ' style="dashed"' if border == "dashed" else ""
         box = f'<td border="1"{style} color="{STROKES[role]}" bgcolor="{self.theme.fill(role)}" width="12" height="10" fixedsize="true"></td>'
         return box + f"<td>{self.small(words)} </td>"
+
+
+def markup(text: str) -> str:
+    """Text within an HTML-like label, where Graphviz reads backslashes too."""
+    return html.escape(visible(text)).replace("\\", "\\\\")
 
 
 def escaped(text: str, pad: str = "") -> str:

@@ -241,7 +241,7 @@ class Painter:
         size = kept.run.size
         tip = f"{count(kept.count, 'block')} of {count(size, 'op')}, each as the one above: {kept.run.title}\ngraph(y, fold=False) draws them all"
         lines = (f"steps 2-{kept.count + 1}, {id}",)
-        return Card(id, "fold", f"{shortened(kept.run.title)} × {kept.count}", lines, tip, nodes=tuple(self.graph.nodes[place].id for place in members(kept)))
+        return Card(id, "fold", f"{labels.shortened(kept.run.title)} × {kept.count}", lines, tip, nodes=tuple(self.graph.nodes[place].id for place in members(kept)))
 
     def left_out(self, kept: LeftOut, id: str) -> Card:
         number = sum(1 for _ in members(kept))
@@ -344,7 +344,3 @@ class Painter:
 def is_number(node: Node, saved: Saved) -> bool:
     """Is it told as an argument already, such as the 2 of x * 2?"""
     return saved.shape == () and saved.constant and not saved.names and any(name == saved.slots[0] for name, _ in node.arguments)
-
-
-def shortened(title: str, most: int = 48) -> str:
-    return title if len(title) <= most else title[: most - 1].rstrip(", ") + "…"

@@ -61,8 +61,13 @@ def source_text(source: Source) -> str:
     return f"{os.path.basename(source.filename)}:{source.line}"
 
 
+def shortened(text: str, most: int = 48) -> str:
+    return text if len(text) <= most else text[: most - 1].rstrip(", ") + "…"
+
+
 def names_text(names: tuple[str, ...], most: int = 3) -> str:
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+    """The names of a tensor, the first few, none longer than a card may be wide."""
+    return ", ".join(map(shortened, names[:most])) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def outputs_text(node: Node) -> str:
@@ -163,7 +168,7 @@ def root_title(root: Root, graph: Graph) -> str:
 
 def saved_text(saved: Saved) -> str:
     """The first line of a saved tensor: "self, other = x"."""
-    return ", ".join(saved.slots) + (f" = {saved.names[0]}" if saved.names else "")
+    return ", ".join(saved.slots) + (f" = {shortened(saved.names[0])}" if saved.names else "")
 
 
 def saved_detail(saved: Saved) -> str:

@@ -16,7 +16,7 @@ from gradrepl.graphs.model import Graph, Node, count
 from gradrepl.graphs.order import dominators
 
 from . import labels
-from .drawing import fold_id, folded, members, root_places, shortened
+from .drawing import fold_id, folded, members, root_places
 
 MOST_LINES = 1000  # of a graph without repeats; fold=False prints more
 STYLES = {
@@ -58,7 +58,7 @@ class Tree:
 
     def lines(self) -> list[Line]:
         with collection_paused():
-            lines = list(Writer(self.graph).lines())
+            lines = [line._replace(text=labels.visible(line.text), detail=labels.visible(line.detail)) for line in Writer(self.graph).lines()]
         return shortened_to(MOST_LINES, lines) if self.graph.look.fold is True else lines
 
     def __str__(self) -> str:
@@ -90,7 +90,7 @@ def plain(line: Line) -> str:
 def styled(text: Any, line: Line, width: int, ascii_only: bool) -> Any:
     """Write the line into a rich Text, its detail shortened so that the id has room."""
     room = width - len(line.guide) - len(line.edge) - len(line.text) - (len(line.id) + 1 if line.id else 0) - 2
-    detail = shortened(line.detail, room) if room > 3 else ""
+    detail = labels.shortened(line.detail, room) if room > 3 else ""
     parts = ((line.guide, "dim"), (line.edge, "dim"), (line.text, STYLES[line.kind]), ("  " + detail if detail else "", "dim"))
     for words, style in (*parts, (" " + line.id if line.id else "", "cyan")):
         text.append(words.translate(ASCII) if ascii_only else words, style or None)
@@ -191,7 +191,7 @@ class Writer:
         several = sum(edge is not None for edge in node.inputs) > 1
         for position, edge in enumerate(node.inputs):
             if edge and self.parent_of(edge[0]) != place:
-                yield self.input_line(edge, depth + several, several, f"{position}: " if len(node.inputs) > 1 else "", place)
+                yield self.input_line(edge, depth + several, several, f"{position}: " if several else "", place)
 
     def parent_of(self, place: int) -> int:
         return -1 if self.nodes[place].kind == "leaf" else self.parent[place]
@@ -204,7 +204,8 @@ class Writer:
             return f"{', '.join(paths)}: " if paths else ""
         inputs = self.nodes[parent].inputs
         positions = [str(position) for position, edge in enumerate(inputs) if edge and edge[0] == place]
-        return f"{', '.join(positions)}: " if positions and len(inputs) > 1 else ""
+        several = sum(edge is not None for edge in inputs) > 1
+        return f"{', '.join(positions)}: " if positions and several else ""
 
     def detail(self, place: int, node: Node) -> str:
         parts = [labels.arguments_text(node), labels.constants_text(node), *map(labels.numbers_text, node.outputs)]
