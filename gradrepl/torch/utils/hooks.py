@@ -2,45 +2,11 @@
 
 __name__ = __name__.removeprefix("gradrepl.")
 
-import itertools
 import warnings
-import weakref
-from collections import OrderedDict
 
 from gradrepl.engine.function import Function
+from gradrepl.engine.hooks import RemovableHandle
 from gradrepl.engine.tensor import Tensor
-
-
-class RemovableHandle:
-    """Removes one hook from its table, and from further tables that speak of it."""
-
-    ids = itertools.count()
-
-    def __init__(self, hooks_dict, *, extra_dict=None):
-        self.hooks_dict_ref = weakref.ref(hooks_dict)
-        self.id = next(RemovableHandle.ids)
-        extra = extra_dict if isinstance(extra_dict, list) else [extra_dict] if extra_dict is not None else []
-        self.extra_dict_ref = tuple(map(weakref.ref, extra))
-
-    def remove(self):
-        for reference in (self.hooks_dict_ref, *self.extra_dict_ref):
-            table = reference()
-            if table is not None:
-                table.pop(self.id, None)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.remove()
-
-    def __getstate__(self):
-        return self.hooks_dict_ref(), self.id, tuple(reference() for reference in self.extra_dict_ref)
-
-    def __setstate__(self, state):
-        hooks, self.id, extra = state
-        self.hooks_dict_ref = weakref.ref(OrderedDict() if hooks is None else hooks)
-        self.extra_dict_ref = tuple(weakref.ref(OrderedDict() if table is None else table) for table in extra)
 
 
 class BackwardHookFunction(Function):

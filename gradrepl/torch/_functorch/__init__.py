@@ -1,0 +1,3 @@
+"""What torch.func is made of."""
+
+__name__ = __name__.removeprefix("gradrepl.")
