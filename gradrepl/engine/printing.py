@@ -1,4 +1,4 @@
-"""What tensors look like: `repr(tensor)` to the character, and the options that steer it. Imports tensor, dtypes and modes."""
+"""What tensors look like: `repr(tensor)` to the character, and the options that steer it. Imports tensor, dtypes and forward."""
 
 import contextlib
 import math
@@ -6,6 +6,7 @@ import math
 import numpy as np
 
 from gradrepl.engine.dtypes import OF_ARRAY, Default
+from gradrepl.engine.forward import tangent_of
 from gradrepl.engine.tensor import Tensor
 
 
@@ -167,6 +168,9 @@ def notes(tensor):
         yield f"grad_fn=<{type(function).__name__}>"
     elif tensor.requires_grad:
         yield "requires_grad=True"
+    tangent = tangent_of(tensor)
+    if tangent is not None:
+        yield f"tangent={tangent}"
 
 
 def closed(text, suffixes, indent):
