@@ -1,7 +1,5 @@
 """`out=`: putting a result into a tensor the caller gave. Imports views, modes and promotion."""
 
-from functools import wraps
-
 from gradrepl.engine.advice import warn
 from gradrepl.engine.modes import here
 from gradrepl.engine.promotion import cast_error, castable
@@ -19,8 +17,7 @@ RESIZED = (
 def into(out, result, name):
     """Store a result, or each of several results, in `out`, and give `out` back."""
     if isinstance(result, tuple):
-        stored = [into(o, r, name) for o, r in zip(out, result, strict=True)]
-        return type(result)(stored) if hasattr(result, "_fields") or hasattr(result, "n_fields") else tuple(stored)
+        return type(result)([into(o, r, name) for o, r in zip(out, result, strict=True)])
     if here.grad and (result.needs_grad or out.needs_grad):
         raise RuntimeError(NO_GRADIENTS.format(name))
     store(out, result.array)
@@ -38,14 +35,3 @@ def store(out, array):
     else:
         target[...] = array
     written(out)
-
-
-def takes_out(function):
-    """Give an overload written in Python the keyword `out=`."""
-
-    @wraps(function)
-    def with_out(*args, out=None, **kwargs):
-        result = function(*args, **kwargs)
-        return result if out is None else into(out, result, function.__name__)
-
-    return with_out

@@ -107,7 +107,7 @@ def norm_backward(grad, self, p, result, dim=None, keepdim=False):
     axis = wrap_dims(dim, self.array.ndim)
     grad, result = (unreduced(x, dim, keepdim, self.array.ndim) for x in (grad, result))
     if p == 0:
-        return zeros_like(self)
+        return None
     if p == 1:
         return self.sgn() * grad
     if p == 2:

@@ -6,7 +6,6 @@ from gradrepl.engine.declare import Array, op
 from gradrepl.engine.dims import wrap_dim
 from gradrepl.engine.lazy import special
 from gradrepl.engine.ops.pointwise import as_dtype, in_place
-from gradrepl.engine.out import into
 from gradrepl.engine.promotion import SCALARS
 from gradrepl.engine.public import FUNCTIONS, publish
 
@@ -291,6 +290,11 @@ def rrelu_with_noise(self, noise: Array, lower, upper, training):
     return piecewise(self, self > 0, self, self * noise) if training else leaky(self, (lower + upper) / 2)
 
 
+@op("RreluWithNoiseBackward1", self="rrelu_backward(grad, result, noise, lower, upper, training, True)")
+def rrelu_with_noise_written(self, noise: Array, lower, upper, training):
+    return piecewise(self, self > 0, self, self * noise) if training else leaky(self, (lower + upper) / 2)
+
+
 def leaky(array, slope):
     return piecewise(array, array > 0, array, array * array.dtype.type(slope))
 
@@ -356,14 +360,12 @@ def log_softmax_backward_data(grad_output, output, dim):
     return log_softmax_data(grad_output, output, dim)
 
 
-def softmax(self, dim, dtype=None, *, out=None):
-    result = softmax_dim(as_dtype(self, dtype.array) if dtype else self, dim)
-    return result if out is None else into(out, result, "softmax")
+def softmax(self, dim, dtype=None):
+    return softmax_dim(as_dtype(self, dtype.array) if dtype else self, dim)
 
 
-def log_softmax(self, dim, dtype=None, *, out=None):
-    result = log_softmax_dim(as_dtype(self, dtype.array) if dtype else self, dim)
-    return result if out is None else into(out, result, "log_softmax")
+def log_softmax(self, dim, dtype=None):
+    return log_softmax_dim(as_dtype(self, dtype.array) if dtype else self, dim)
 
 
 def elu_(self, alpha=1.0):

@@ -4,7 +4,6 @@ import numpy as np
 
 from gradrepl.engine.declare import Array, op
 from gradrepl.engine.ops.pointwise import PAIR, in_place, number_tensor, reflected
-from gradrepl.engine.out import into
 from gradrepl.engine.promotion import SCALARS, alike, number_as, shape_error
 from gradrepl.engine.public import publish
 from gradrepl.engine.tensor import Tensor, tensor_of
@@ -64,9 +63,8 @@ def logic(name, ufunc):
     forward.__name__ = f"{name}_arrays"
     run = op()(forward)
 
-    def function(self, other, *, out=None):
-        result = tensor_of(forward(self.array, other.array))
-        return result if out is None else into(out, result, name)
+    def function(self, other):
+        return tensor_of(forward(self.array, other.array))
 
     def write(self, other):
         return in_place(run)(self, other.array)
@@ -106,9 +104,8 @@ def bits(name, ufunc):
     forward.__name__ = f"{name}_arrays"
     run = op(**PAIR)(forward)
 
-    def function(self, other, *, out=None):
-        result = run(self if isinstance(self, Tensor) else number_tensor(self), other)
-        return result if out is None else into(out, result, name)
+    def function(self, other):
+        return run(self if isinstance(self, Tensor) else number_tensor(self), other)
 
     function.__name__ = function.__qualname__ = name
     return function, in_place(run), reflected(lambda self, number: function(number, self))
@@ -153,11 +150,10 @@ isreal = test("isreal", np.isreal)
 def signed_test(name, forward):
     """A question about each element that takes `out=`."""
 
-    def function(self, *, out=None):
+    def function(self):
         if self.array.dtype.kind == "c":
             raise RuntimeError(f"{name} does not support complex inputs." if name != "signbit" else "signbit is not implemented for complex tensors.")
-        result = tensor_of(forward(self.array))
-        return result if out is None else into(out, result, name)
+        return tensor_of(forward(self.array))
 
     function.__name__ = function.__qualname__ = name
     return function
@@ -208,7 +204,7 @@ def fits(x, y):
     return all(a == b or 1 in (a, b) for a, b in zip(reversed(x.shape), reversed(y.shape)))
 
 
-def choose(condition, self=None, other=None, *, out=None):
+def choose(condition, self=None, other=None):
     """`torch.where`: without alternatives the places, as `nonzero(as_tuple=True)`."""
     if self is None and other is None:
         return tuple(map(tensor_of, np.nonzero(condition.array) if condition.array.ndim else np.nonzero(condition.array.reshape(1))))
@@ -218,8 +214,7 @@ def choose(condition, self=None, other=None, *, out=None):
     for value, place in ((self, 0), (other, 1)):
         if not isinstance(value, Tensor):
             chosen[place] = number_for(value, chosen[1 - place] if isinstance((self, other)[1 - place], Tensor) else None)
-    result = where_tensors(condition, *chosen)
-    return result if out is None else into(out, result, "where")
+    return where_tensors(condition, *chosen)
 
 
 def number_for(number, beside):

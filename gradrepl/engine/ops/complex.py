@@ -4,7 +4,6 @@ import numpy as np
 
 from gradrepl.engine.declare import op
 from gradrepl.engine.ops.pointwise import in_place
-from gradrepl.engine.out import into
 from gradrepl.engine.promotion import COMPLEX, SCALARS, narrowed
 from gradrepl.engine.public import publish
 from gradrepl.engine.tensor import Tensor
@@ -50,9 +49,8 @@ def is_neg(self):
     return False
 
 
-def conj_physical(self, *, out=None):
-    result = conj_physical_of(self) if self.array.dtype.kind == "c" else self
-    return result if out is None else into(out, result, "conj_physical")
+def conj_physical(self):
+    return conj_physical_of(self) if self.array.dtype.kind == "c" else self
 
 
 def conj_physical_(self):

@@ -8,10 +8,11 @@ from gradrepl.engine.modes import no_grad
 from gradrepl.engine.ops.activations import log_softmax_dim
 from gradrepl.engine.ops.comparison import choose, masked_fill
 from gradrepl.engine.ops.losses import nll_loss2d_forward, nll_loss_forward
-from gradrepl.engine.ops.norms import vector_norm
+from gradrepl.engine.ops.norms import norm_dims, vector_norm
 from gradrepl.engine.ops.pointwise import add_scalar, clamp_min_, div_scalar, mul_scalar, rsub_scalar, sub_scalar
 from gradrepl.engine.ops.shapes import broadcast_tensors
 from gradrepl.engine.ops.special import xlogy
+from gradrepl.engine.promotion import SCALARS
 from gradrepl.engine.public import publish
 from gradrepl.engine.tensor import tensor_of
 
@@ -75,7 +76,7 @@ def cosine_embedding_loss(input1, input2, target, margin=0.0, reduction=1):
 
 
 def pairwise_distance(x1, x2, p=2.0, eps=1e-06, keepdim=False):
-    return vector_norm(add_scalar(x1 - x2, eps), p, max(x1.array.ndim, x2.array.ndim) - 1, keepdim)
+    return norm_dims(add_scalar(x1 - x2, eps), p, (max(x1.array.ndim, x2.array.ndim) - 1,), keepdim)
 
 
 def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-06, swap=False, reduction=1):
@@ -139,8 +140,7 @@ def check_classes(self, target, weight):
             f"weight tensor should be defined either for all {self.shape[-1]} classes or no classes but got weight tensor of shape: {list(weight.shape)}"
         )
     if target.array.dtype not in (np.int64, np.uint8):
-        kind = str(target.dtype).removeprefix("torch.")
-        raise RuntimeError(f"expected scalar type Long but found {kind.capitalize().replace('32', '').replace('64', '')}")
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {SCALARS[target.array.dtype.name]}")
 
 
 def check_image(self, target):
@@ -153,7 +153,7 @@ def check_image(self, target):
 
 
 def cross_entropy_loss(self, target, weight=None, reduction=1, ignore_index=-100, label_smoothing=0.0):
-    if self.shape == target.shape and self.array.ndim:
+    if self.array.shape == target.array.shape:
         return probable_cross_entropy(self, target, weight, reduction, label_smoothing)
     axis = 0 if self.array.ndim == 1 else 1
     scores = log_softmax_dim(self, axis)
@@ -187,7 +187,7 @@ def check_smoothing(label_smoothing):
 def probable_cross_entropy(self, target, weight, reduction, label_smoothing):
     """Targets that are probabilities of classes."""
     if target.array.dtype.kind != "f":
-        raise RuntimeError(f"Expected floating point type for target with class probabilities, got {NAMES['scalar_name'](target)}")
+        raise RuntimeError(f"Expected floating point type for target with class probabilities, got {SCALARS[target.array.dtype.name]}")
     check_smoothing(label_smoothing)
     axis = 0 if self.array.ndim == 1 else 1
     classes, scores = self.shape[axis], log_softmax_dim(self, axis)

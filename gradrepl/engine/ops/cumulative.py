@@ -9,7 +9,6 @@ from gradrepl.engine.ops.comparison import logical_xor
 from gradrepl.engine.ops.joining import cat
 from gradrepl.engine.ops.pointwise import div_scalar, in_place, mul_scalar
 from gradrepl.engine.ops.reductions import accumulated
-from gradrepl.engine.out import into
 from gradrepl.engine.promotion import SCALARS
 from gradrepl.engine.public import publish
 from gradrepl.engine.returns import RETURN_TYPES
@@ -34,14 +33,12 @@ def cumprod_dim(self, dim, dtype=None):
     return running(np.multiply, self, dim, dtype)
 
 
-def cumsum(self, dim, *, dtype=None, out=None):
-    result = cumsum_dim(self, dim, dtype)
-    return result if out is None else into(out, result, "cumsum")
+def cumsum(self, dim, *, dtype=None):
+    return cumsum_dim(self, dim, dtype)
 
 
-def cumprod(self, dim, *, dtype=None, out=None):
-    result = cumprod_dim(self, dim, dtype)
-    return result if out is None else into(out, result, "cumprod")
+def cumprod(self, dim, *, dtype=None):
+    return cumprod_dim(self, dim, dtype)
 
 
 def cumsum_(self, dim, *, dtype=None):
@@ -80,14 +77,12 @@ def cummin_dim(self, dim):
     return running_extreme(self, dim, np.minimum, "cummin")
 
 
-def cummax(self, dim, *, out=None):
-    result = CUMMAX(cummax_dim(self, dim))
-    return result if out is None else into(out, result, "cummax")
+def cummax(self, dim):
+    return CUMMAX(cummax_dim(self, dim))
 
 
-def cummin(self, dim, *, out=None):
-    result = CUMMIN(cummin_dim(self, dim))
-    return result if out is None else into(out, result, "cummin")
+def cummin(self, dim):
+    return CUMMIN(cummin_dim(self, dim))
 
 
 @op("LogcumsumexpBackward0", self="logcumsumexp_backward(grad, self, result, dim)")
@@ -101,12 +96,11 @@ def logcumsumexp_dim(self, dim):
     return np.log(np.add.accumulate(np.exp(self - high), dim)) + high
 
 
-def logcumsumexp(self, dim, *, out=None):
-    result = logcumsumexp_dim(self, dim)
-    return result if out is None else into(out, result, "logcumsumexp")
+def logcumsumexp(self, dim):
+    return logcumsumexp_dim(self, dim)
 
 
-def diff(self, n=1, dim=-1, prepend=None, append=None, *, out=None):
+def diff(self, n=1, dim=-1, prepend=None, append=None):
     if not self.array.ndim:
         raise RuntimeError("diff expects input to be at least one-dimensional")
     if n < 0:
@@ -120,7 +114,7 @@ def diff(self, n=1, dim=-1, prepend=None, append=None, *, out=None):
         result = logical_xor(upper, lower) if self.array.dtype.kind == "b" else upper - lower
     if n == 0:
         result = tensor_of(np.zeros_like(result.array)).copy_(result)
-    return result if out is None else into(out, result, "diff")
+    return result
 
 
 def trapezoid(y, x=None, *, dx=1, dim=-1):
@@ -162,7 +156,7 @@ def widths(y, x, dim):
     return x.narrow(dim, 1, length - 1) - x.narrow(dim, 0, length - 1)
 
 
-def gradient(input, *, spacing=1, dim=None, edge_order=1):
+def gradient(input, *, spacing=None, dim=None, edge_order=1):
     """Differences: central inside, one-sided of order `edge_order` at both ends."""
     if edge_order not in (1, 2):
         raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
@@ -171,7 +165,7 @@ def gradient(input, *, spacing=1, dim=None, edge_order=1):
     if isinstance(spacing, tuple | list):
         steps = list(spacing)
     else:
-        steps = [spacing] * len(dims)
+        steps = [1 if spacing is None else spacing] * len(dims)
     for d in dims:
         if input.array.shape[wrap_dim(d, ndim)] <= edge_order:
             raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")

@@ -109,10 +109,9 @@ def soft_margin_loss_backward(grad_output, self, target: Array, reduction):
     target="binary_cross_entropy_target_backward(grad, self, target, weight, reduction)",
 )
 def binary_cross_entropy(self, target, weight: Maybe = None, reduction=1):
-    if self.size and not (np.all(self >= 0) and np.all(self <= 1)):
-        raise RuntimeError("all elements of input should be between 0 and 1")
-    if self.size and not (np.all(target >= 0) and np.all(target <= 1)):
-        raise RuntimeError("all elements of target should be between 0 and 1")
+    for name, array in (("target", target), ("input", self)):
+        if not (np.all(array >= 0) and np.all(array <= 1)):
+            raise RuntimeError(f"all elements of {name} should be between 0 and 1")
     losses = (target - 1) * np.maximum(np.log1p(-self), -100) - target * np.maximum(np.log(self), -100)
     return reduced(losses.astype(self.dtype, copy=False) if weight is None else losses * weight, reduction)
 
@@ -214,7 +213,10 @@ def as_rows(scores, target):
     if scores.ndim > 2 or not scores.size:
         raise RuntimeError(f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(scores.shape)}")
     if places.size != len(rows):
-        raise RuntimeError(f"inconsistent target size, expected {len(rows)} but got {list(target.shape)}")
+        raise RuntimeError(
+            "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch size). "
+            f"Expected target size [{len(rows)}], but got {list(target.shape)}. Input has shape {list(scores.shape)}."
+        )
     if places.min() < 0 or places.max() >= rows.shape[1]:
         raise RuntimeError("target out of range")
     return rows, places
@@ -246,35 +248,36 @@ def multi_margin_loss_backward(grad_output: Array, self: Array, target: Array, p
     self="multilabel_margin_loss_backward(grad, self, target, reduction, is_target)",
 )
 def multilabel_margin_loss_forward(self, target: Array, reduction=1):
-    rows, marks = np.atleast_2d(self), label_marks(self, target)
-    losses = [np.add.reduce(gaps(row, mark, row.dtype)[0], None) for row, mark in zip(rows, marks)]
+    rows, labels = label_rows(self, target)
+    losses = [np.add.reduce(gaps(row, listed)[0], None) for row, listed in zip(rows, labels)]
     losses = np.array(losses, self.dtype) / self.dtype.type(rows.shape[1])
-    return reduced(losses if self.ndim > 1 else losses.reshape(()), reduction), marks.astype(self.dtype).reshape(self.shape)
+    marks = np.zeros(rows.shape, self.dtype)
+    for mark, listed in zip(marks, labels):
+        mark[listed] = 1
+    return reduced(losses if target.ndim > 1 else losses.reshape(()), reduction), marks.reshape(target.shape)
 
 
-def label_marks(scores, target):
-    """Which classes a row lists before its first -1."""
+def label_rows(scores, target):
+    """The rows of scores, and the classes that each row of the target lists before its first -1."""
     rows, labels = np.atleast_2d(scores), np.atleast_2d(target)
-    marks = np.zeros(rows.shape, bool)
-    for mark, row in zip(marks, labels):
-        listed = row[: np.argmax(row < 0)] if (row < 0).any() else row
-        mark[listed] = True
-    return marks
+    if scores.ndim > 2 or labels.shape != rows.shape:
+        raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(scores.shape)}")
+    return rows, [row[: np.argmax(row < 0)] if (row < 0).any() else row for row in labels]
 
 
-def gaps(row, mark, dtype):
-    """max(0, 1 - x[listed] + x[other]) for every pair, with their places."""
-    listed, others = np.flatnonzero(mark), np.flatnonzero(~mark)
-    return np.maximum(1 - row[listed][:, None] + row[others][None, :], 0).astype(dtype), listed, others
+def gaps(row, listed):
+    """max(0, 1 - x[listed] + x[other]) for every pair, and the places of the others."""
+    others = np.setdiff1d(np.arange(row.size), listed)
+    return np.maximum(1 - row[listed][:, None] + row[others][None, :], 0).astype(row.dtype), others
 
 
 @op("MultilabelMarginLossBackwardBackward0")
 def multilabel_margin_loss_backward(grad_output: Array, self: Array, target: Array, reduction, is_target: Array):
-    rows, marks = np.atleast_2d(self), label_marks(self, target)
+    rows, labels = label_rows(self, target)
     slope = np.zeros(rows.shape, self.dtype)
-    for out, row, mark in zip(slope, rows, marks):
-        excess, listed, others = gaps(row, mark, row.dtype)
-        out[listed] -= np.add.reduce(excess > 0, 1)
+    for out, row, listed in zip(slope, rows, labels):
+        excess, others = gaps(row, listed)
+        np.add.at(out, listed, -np.add.reduce(excess > 0, 1).astype(self.dtype))
         out[others] += np.add.reduce(excess > 0, 0)
     each = np.reshape(grad_output, (-1, 1)) / (rows.shape[0] if reduction == 1 else 1) / rows.shape[1]
     return (slope * each).astype(self.dtype).reshape(self.shape)

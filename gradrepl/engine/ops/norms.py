@@ -4,7 +4,6 @@ import numpy as np
 
 from gradrepl.engine.declare import op
 from gradrepl.engine.dims import as_dims, wrap_dim, wrap_dims
-from gradrepl.engine.out import into
 from gradrepl.engine.promotion import SCALARS
 from gradrepl.engine.public import publish
 
@@ -26,6 +25,15 @@ def norm_of(array, ord, axis, keepdims):
     return np.add.reduce(size**ord, axis, keepdims=keepdims) ** (1.0 / ord)
 
 
+@op("NormBackward1", self="norm_backward(grad, self, p, result, dim, keepdim)")
+def norm_dims(self, p, dim, keepdim=False):
+    return norm_of(self, p, wrap_dims(dim, self.ndim), keepdim).astype(real_dtype(self), copy=False)
+
+
+def real_dtype(array):
+    return array.real.dtype
+
+
 @op("LinalgVectorNormBackward0", self="vector_norm_backward(grad, self, ord, result, dim, keepdim)")
 def linalg_vector_norm(self, ord=2, dim=None, keepdim=False, dtype=None):
     if self.dtype.kind not in "fc":
@@ -34,29 +42,37 @@ def linalg_vector_norm(self, ord=2, dim=None, keepdim=False, dtype=None):
         )
     self = self.astype(dtype.array, copy=False) if dtype else self
     axis = wrap_dims(dim, self.ndim)
-    if not self.size and (ord < 0 or ord == inf) and (axis is None or any(self.shape[d] == 0 for d in axis)):
-        raise RuntimeError(
-            f"linalg.vector_norm cannot compute the {ord:g} norm on an empty tensor because the operation does not have an identity"
-        )
+    if not self.size and (ord < 0 or ord == inf):
+        check_identity(self.shape, ord, axis)
     wide = self.astype(np.float32) if self.dtype == np.float16 else self
     result = norm_of(wide, ord, axis, keepdim)
     return np.asarray(result).astype(wide.real.dtype if self.dtype != np.float16 else self.dtype, copy=False)
 
 
-def vector_norm(self, ord=2, dim=None, keepdim=False, *, dtype=None, out=None):
+def check_identity(shape, ord, axis):
+    """Extremes of nothing do not exist."""
+    empty = [d for d in axis or () if not shape[d]]
+    if axis is None or empty:
+        where = "an empty tensor" if axis is None else f"the dimension {empty[0]}"
+        why = "the operation" if axis is None else "this dimension is empty and the operation"
+        space = " " if axis is None else ""  # as PyTorch writes it
+        raise RuntimeError(f"linalg.vector_norm cannot compute the {ord:g} norm on {where}{space}because {why} does not have an identity")
+
+
+def vector_norm(self, ord=2, dim=None, keepdim=False, *, dtype=None):
     """`torch.linalg.vector_norm`."""
-    result = linalg_vector_norm(self, ord, as_dims(dim), keepdim, dtype)
-    return result if out is None else into(out, result, "linalg_vector_norm")
+    return linalg_vector_norm(self, ord, as_dims(dim), keepdim, dtype)
 
 
-def norm(self, p="fro", dim=None, keepdim=False, out=None, dtype=None):
+def norm(self, p="fro", dim=None, keepdim=False, dtype=None):
     """`torch.norm`, of everything or over dimensions; the Frobenius norm is the vector norm of order 2."""
     if p == "nuc":
         from gradrepl.torch import linalg
 
         return linalg.matrix_norm(self, "nuc", dim if dim is not None else (-2, -1), keepdim)
-    dim = tuple(range(self.array.ndim)) if isinstance(dim, tuple | list) and not dim else dim
-    return vector_norm(self, 2.0 if p in ("fro", None) else p, dim, keepdim, dtype=dtype, out=out)
+    if isinstance(p, str) and p != "fro":
+        raise RuntimeError(f"linalg.matrix_norm: Order {p} not supported.")
+    return vector_norm(self, 2 if p == "fro" else 2.0 if p is None else p, dim, keepdim, dtype=dtype)
 
 
 @op(

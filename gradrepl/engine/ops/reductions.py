@@ -5,7 +5,6 @@ import numpy as np
 from gradrepl.engine.declare import op
 from gradrepl.engine.dims import ALL, as_dims, wrap_dim, wrap_dims
 from gradrepl.engine.ops.pointwise import maximum, minimum
-from gradrepl.engine.out import into
 from gradrepl.engine.promotion import SCALARS
 from gradrepl.engine.public import publish
 from gradrepl.engine.returns import RETURN_TYPES
@@ -36,9 +35,8 @@ def sum_dim(self, dim, keepdim=False, dtype=None):
     return total(self, wrap_dims(dim, self.ndim), keepdim, dtype)
 
 
-def sum(self, dim=ALL, keepdim=False, *, dtype=None, out=None):
-    result = sum_all(self, dtype) if dim is ALL else sum_dim(self, as_dims(dim), keepdim, dtype)
-    return result if out is None else into(out, result, "sum")
+def sum(self, dim=ALL, keepdim=False, *, dtype=None):
+    return sum_all(self, dtype) if dim is ALL else sum_dim(self, as_dims(dim), keepdim, dtype)
 
 
 @op("NansumBackward0", self="nansum_backward(grad, self, dim, keepdim)")
@@ -47,11 +45,10 @@ def nansum_dim(self, dim=None, keepdim=False, dtype=None):
     return total(known, wrap_dims(dim, self.ndim), keepdim, dtype)
 
 
-def nansum(self, dim=None, keepdim=False, *, dtype=None, out=None):
+def nansum(self, dim=None, keepdim=False, *, dtype=None):
     if self.array.dtype.kind == "c":
         raise RuntimeError("nansum on CPU does not support complex inputs")
-    result = nansum_dim(self, as_dims(dim), keepdim, dtype)
-    return result if out is None else into(out, result, "nansum")
+    return nansum_dim(self, as_dims(dim), keepdim, dtype)
 
 
 def averaged(array, axis, keepdims, dtype, name="mean"):
@@ -77,15 +74,13 @@ def mean_dim(self, dim, keepdim=False, dtype=None):
     return averaged(self, wrap_dims(dim, self.ndim), keepdim, dtype)
 
 
-def mean(self, dim=ALL, keepdim=False, *, dtype=None, out=None):
-    result = mean_all(self, dtype) if dim is ALL else mean_dim(self, as_dims(dim), keepdim, dtype)
-    return result if out is None else into(out, result, "mean")
+def mean(self, dim=ALL, keepdim=False, *, dtype=None):
+    return mean_all(self, dtype) if dim is ALL else mean_dim(self, as_dims(dim), keepdim, dtype)
 
 
-def nanmean(self, dim=None, keepdim=False, *, dtype=None, out=None):
+def nanmean(self, dim=None, keepdim=False, *, dtype=None):
     counted = sum(tensor_of(~np.isnan(self.array)), dim, keepdim)
-    result = nansum(self, dim, keepdim, dtype=dtype) / counted
-    return result if out is None else into(out, result, "nanmean")
+    return nansum(self, dim, keepdim, dtype=dtype) / counted
 
 
 @op("ProdBackward0", self="prod_backward(grad, self, result)")
@@ -100,9 +95,8 @@ def prod_dim(self, dim, keepdim=False, dtype=None):
     return np.multiply.reduce(array, wrap_dims(dim, self.ndim), keepdims=keepdim).astype(target, copy=False)
 
 
-def prod(self, dim=ALL, keepdim=False, *, dtype=None, out=None):
-    result = prod_all(self, dtype) if dim is ALL else prod_dim(self, dim, keepdim, dtype)
-    return result if out is None else into(out, result, "prod")
+def prod(self, dim=ALL, keepdim=False, *, dtype=None):
+    return prod_all(self, dtype) if dim is ALL else prod_dim(self, dim, keepdim, dtype)
 
 
 def nonempty(array, axis, name, argument="dim"):
@@ -163,14 +157,14 @@ def min_all(self):
 def overloaded(name, whole, along, pair, kind):
     """`max` and `min`: of everything, along a dimension, or of two tensors."""
 
-    def function(self, dim=None, keepdim=False, *, other=None, out=None):
+    def function(self, dim=None, keepdim=False, *, other=None):
         if isinstance(dim, Tensor) or other is not None:
             result = pair(self, dim if other is None else other)
         elif dim is None:
             result = whole(self)
         else:
             result = kind(along(self, dim, keepdim))
-        return result if out is None else into(out, result, name)
+        return result
 
     function.__name__ = function.__qualname__ = name
     return function
@@ -183,7 +177,7 @@ min = overloaded("min", min_all, min_dim, minimum, MIN)
 def place(name, find):
     """`argmax` and `argmin`."""
 
-    def function(self, dim=None, keepdim=False, *, out=None):
+    def function(self, dim=None, keepdim=False):
         array = self.array
         if array.dtype.kind == "b":
             raise RuntimeError(f"{name}(): does not support bool input")
@@ -198,8 +192,7 @@ def place(name, find):
             if array.ndim and not array.shape[dim]:
                 raise IndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size.")
             result = find(array, dim, keepdims=keepdim) if array.ndim else np.zeros((), np.int64)
-        result = tensor_of(result)
-        return result if out is None else into(out, result, name)
+        return tensor_of(result)
 
     function.__name__ = function.__qualname__ = name
     return function
@@ -224,14 +217,12 @@ def amin_dims(self, dim=(), keepdim=False):
     return np.minimum.reduce(self, axis, keepdims=keepdim)
 
 
-def amax(self, dim=(), keepdim=False, *, out=None):
-    result = amax_dims(self, as_dims(dim), keepdim)
-    return result if out is None else into(out, result, "amax")
+def amax(self, dim=(), keepdim=False):
+    return amax_dims(self, as_dims(dim), keepdim)
 
 
-def amin(self, dim=(), keepdim=False, *, out=None):
-    result = amin_dims(self, as_dims(dim), keepdim)
-    return result if out is None else into(out, result, "amin")
+def amin(self, dim=(), keepdim=False):
+    return amin_dims(self, as_dims(dim), keepdim)
 
 
 @op("AminmaxBackward0", outputs="min, max", self="aminmax_backward(grads, self, dim, keepdim, min, max)")
@@ -246,19 +237,17 @@ def aminmax_dim(self, dim=None, keepdim=False):
     return np.minimum.reduce(self, axis, keepdims=keepdim), np.maximum.reduce(self, axis, keepdims=keepdim)
 
 
-def aminmax(self, *, dim=None, keepdim=False, out=None):
-    result = AMINMAX(aminmax_dim(self, dim, keepdim))
-    return result if out is None else into(out, result, "aminmax")
+def aminmax(self, *, dim=None, keepdim=False):
+    return AMINMAX(aminmax_dim(self, dim, keepdim))
 
 
 def question(name, reduce):
     """`all` and `any`: booleans, of bytes bytes."""
 
-    def function(self, dim=None, keepdim=False, *, out=None):
+    def function(self, dim=None, keepdim=False):
         axis = wrap_dims(as_dims(dim), self.array.ndim)
         array = reduce(self.array.astype(bool, copy=False), axis, keepdims=keepdim)
-        result = tensor_of(array.astype(np.uint8) if self.array.dtype == np.uint8 else array)
-        return result if out is None else into(out, result, name)
+        return tensor_of(array.astype(np.uint8) if self.array.dtype == np.uint8 else array)
 
     function.__name__ = function.__qualname__ = name
     return function
@@ -282,10 +271,9 @@ def logsumexp_dims(self, dim, keepdim=False):
     return result if keepdim else result.squeeze(axis)
 
 
-def logsumexp(self, dim, keepdim=False, *, out=None):
+def logsumexp(self, dim, keepdim=False):
     self = self if self.array.dtype.kind in "fc" else tensor_of(self.array.astype(np.float32))
-    result = logsumexp_dims(self, as_dims(dim), keepdim)
-    return result if out is None else into(out, result, "logsumexp")
+    return logsumexp_dims(self, as_dims(dim), keepdim)
 
 
 publish(

@@ -7,7 +7,6 @@ import numpy as np
 from gradrepl.engine.declare import op
 from gradrepl.engine.lazy import scipy_special, special
 from gradrepl.engine.ops.pointwise import PAIR, div_scalar, in_place, mul_scalar, number_tensor
-from gradrepl.engine.out import into
 from gradrepl.engine.promotion import alike, narrowed
 from gradrepl.engine.public import publish
 from gradrepl.engine.tensor import Tensor, tensor_of
@@ -73,9 +72,8 @@ def trigamma(x):
     return np.where(reflected, -total, total).astype(x.dtype)
 
 
-def polygamma(n, self, *, out=None):
-    result = polygamma_of(self, n)
-    return result if out is None else into(out, result, "polygamma")
+def polygamma(n, self):
+    return polygamma_of(self, n)
 
 
 def polygamma_method(self, n):
@@ -141,9 +139,8 @@ def log_ndtr(self):
     return special("log_ndtr", narrowed(self))
 
 
-def ndtr(self, *, out=None):
-    result = mul_scalar(erfc(-div_scalar(self if self.array.dtype.kind == "f" else tensor_of(narrowed(self.array)), math.sqrt(2))), 0.5)
-    return result if out is None else into(out, result, "special_ndtr")
+def ndtr(self):
+    return mul_scalar(erfc(-div_scalar(self if self.array.dtype.kind == "f" else tensor_of(narrowed(self.array)), math.sqrt(2))), 0.5)
 
 
 def log_product(x, y, log):
@@ -214,12 +211,12 @@ def zeta_of(self, other):
 def either(name, both, self_number, other_number):
     """A function of two, either of which may be a number."""
 
-    def function(self, other, *, out=None):
+    def function(self, other):
         if not isinstance(self, Tensor):
             result = self_number(self, other)
         else:
             result = (both if isinstance(other, Tensor) else other_number)(self, other)
-        return result if out is None else into(out, result, name)
+        return result
 
     def function_(self, other):
         return in_place(both if isinstance(other, Tensor) else other_number)(self, other)
@@ -236,9 +233,8 @@ zeta, _ = either("zeta", zeta_tensors, zeta_self_number, zeta_other_number)
 def plain(name, compute):
     """A function without a derivative: its result is outside the graph."""
 
-    def function(input, *, out=None):
-        result = tensor_of(compute(narrowed(input.array)))
-        return result if out is None else into(out, result, f"special_{name}")
+    def function(input):
+        return tensor_of(compute(narrowed(input.array)))
 
     function.__name__ = function.__qualname__ = name
     return function
@@ -268,7 +264,7 @@ airy_ai = plain("airy_ai", lambda x: scipy_special("airy")(x)[0].astype(x.dtype)
 def polynomial(name, first, step):
     """A family of polynomials p0 = 1, p1 = first(x), p(k+1) = step(k, x, p(k), p(k-1)); zero for a negative degree."""
 
-    def function(x, n, *, out=None):
+    def function(x, n):
         x, n = (number_tensor(v) if not isinstance(v, Tensor) else v for v in (x, n))
         points, degrees = np.broadcast_arrays(*alike(narrowed(x.array), n.array))
         result = np.where(degrees < 0, points.dtype.type(0), points.dtype.type(1))
@@ -276,8 +272,7 @@ def polynomial(name, first, step):
         for k in range(1, int(degrees.max(initial=0)) + 1):
             result = np.where(np.trunc(degrees) == k, here, result)
             before, here = here, step(k, points, here, before).astype(points.dtype)
-        result = tensor_of(result)
-        return result if out is None else into(out, result, f"special_{name}")
+        return tensor_of(result)
 
     function.__name__ = function.__qualname__ = name
     return function

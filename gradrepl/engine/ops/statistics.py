@@ -9,7 +9,6 @@ from gradrepl.engine.dims import as_dims, wrap_dim, wrap_dims
 from gradrepl.engine.missing import without_derivative
 from gradrepl.engine.names import NAMES
 from gradrepl.engine.ops.pointwise import UNGIVEN
-from gradrepl.engine.out import into
 from gradrepl.engine.promotion import SCALARS
 from gradrepl.engine.public import publish
 from gradrepl.engine.returns import RETURN_TYPES
@@ -69,14 +68,13 @@ def std_mean_correction(self, dim=None, correction=None, keepdim=False):
 def corrected(name, run):
     """The overloads: `unbiased` alone, `dim` with `unbiased`, or `correction`."""
 
-    def function(self, dim=None, unbiased=UNGIVEN, keepdim=False, *, correction=UNGIVEN, out=None):
+    def function(self, dim=None, unbiased=UNGIVEN, keepdim=False, *, correction=UNGIVEN):
         if isinstance(dim, bool):
             dim, unbiased = None, dim
         if correction is UNGIVEN:
             plain = dim is None and unbiased is UNGIVEN
             correction = None if plain else 1 if unbiased is UNGIVEN else int(unbiased)
-        result = run(self, as_dims(dim), correction, keepdim)
-        return result if out is None else into(out, result, name)
+        return run(self, as_dims(dim), correction, keepdim)
 
     function.__name__ = function.__qualname__ = name
     return function
@@ -150,14 +148,12 @@ def nanmedian_all(self):
     return of_everything(self, middle_known)
 
 
-def median(self, dim=None, keepdim=False, *, out=None):
-    result = median_all(self) if dim is None else MEDIAN(median_dim(self, dim, keepdim))
-    return result if out is None else into(out, result, "median")
+def median(self, dim=None, keepdim=False):
+    return median_all(self) if dim is None else MEDIAN(median_dim(self, dim, keepdim))
 
 
-def nanmedian(self, dim=None, keepdim=False, *, out=None):
-    result = nanmedian_all(self) if dim is None else NANMEDIAN(nanmedian_dim(self, dim, keepdim))
-    return result if out is None else into(out, result, "nanmedian")
+def nanmedian(self, dim=None, keepdim=False):
+    return nanmedian_all(self) if dim is None else NANMEDIAN(nanmedian_dim(self, dim, keepdim))
 
 
 @op("KthvalueBackward0", **SELECTION)
@@ -170,9 +166,8 @@ def kthvalue_dim(self, k, dim=-1, keepdim=False):
     return selected(self, dim, keepdim, lambda array, order, along: np.take(order, [k - 1], along))
 
 
-def kthvalue(self, k, dim=-1, keepdim=False, *, out=None):
-    result = KTHVALUE(kthvalue_dim(self, k, dim, keepdim))
-    return result if out is None else into(out, result, "kthvalue")
+def kthvalue(self, k, dim=-1, keepdim=False):
+    return KTHVALUE(kthvalue_dim(self, k, dim, keepdim))
 
 
 @op("ModeBackward0", **SELECTION)
@@ -192,19 +187,16 @@ def frequent(line):
     return np.flatnonzero(line == values[np.argmax(counts)])[-1:] if len(values) else np.zeros(1, np.int64)
 
 
-def mode(self, dim=-1, keepdim=False, *, out=None):
-    result = MODE(mode_dim(self, dim, keepdim))
-    return result if out is None else into(out, result, "mode")
+def mode(self, dim=-1, keepdim=False):
+    return MODE(mode_dim(self, dim, keepdim))
 
 
-def quantile(self, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
-    result = quantiles(self, q, dim, keepdim, interpolation, "quantile")
-    return result if out is None else into(out, result, "quantile")
+def quantile(self, q, dim=None, keepdim=False, *, interpolation="linear"):
+    return quantiles(self, q, dim, keepdim, interpolation, "quantile")
 
 
-def nanquantile(self, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
-    result = quantiles(self, q, dim, keepdim, interpolation, "nanquantile")
-    return result if out is None else into(out, result, "nanquantile")
+def nanquantile(self, q, dim=None, keepdim=False, *, interpolation="linear"):
+    return quantiles(self, q, dim, keepdim, interpolation, "nanquantile")
 
 
 def checked_probabilities(self, q, interpolation, name):
@@ -304,15 +296,14 @@ def corrcoef(self):
     return result.clip(-1, 1)
 
 
-def histc(self, bins=100, min=0, max=0, *, out=None):
+def histc(self, bins=100, min=0, max=0):
     array = self.array
     if array.dtype.kind != "f":
         raise NotImplementedError(f"\"histogram_cpu\" not implemented for '{SCALARS[array.dtype.name]}'")
     if bins <= 0:
         raise RuntimeError("bins must be > 0")
     low, high = edges_of(array, min, max, "histc")
-    result = tensor_of(np.histogram(array[~np.isnan(array)], bins, (low, high))[0].astype(array.dtype))
-    return result if out is None else into(out, result, "histc")
+    return tensor_of(np.histogram(array[~np.isnan(array)], bins, (low, high))[0].astype(array.dtype))
 
 
 def edges_of(array, low, high, name):
@@ -328,7 +319,7 @@ def edges_of(array, low, high, name):
     return low, high
 
 
-def histogram(self, bins, *, range=None, weight=None, density=False, out=None):
+def histogram(self, bins, *, range=None, weight=None, density=False):
     array = self.array
     if isinstance(bins, Tensor):
         edges = bins.array
@@ -336,8 +327,7 @@ def histogram(self, bins, *, range=None, weight=None, density=False, out=None):
         low, high = edges_of(array, *(range or (0, 0)), "histogram")
         edges = np.linspace(low, high, bins + 1, dtype=array.dtype)
     counts, _ = np.histogram(array, edges, weights=weight.array if weight is not None else None, density=density)
-    result = HISTOGRAM((tensor_of(counts.astype(array.dtype)), tensor_of(edges)))
-    return result if out is None else into(out, result, "histogram")
+    return HISTOGRAM((tensor_of(counts.astype(array.dtype)), tensor_of(edges)))
 
 
 def bincount(input, weights=None, minlength=0):

@@ -4,7 +4,6 @@ import numpy as np
 
 from gradrepl.engine.declare import op
 from gradrepl.engine.ops.pointwise import in_place, pow, pow_
-from gradrepl.engine.out import into
 from gradrepl.engine.promotion import SCALARS, narrowed
 from gradrepl.engine.public import publish
 from gradrepl.engine.returns import RETURN_TYPES
@@ -146,6 +145,10 @@ def sigmoid_backward(grad_output, output):
 
 @op("SignBackward0", self="zeros_like(grad)")
 def sign(self):
+    if self.dtype.kind == "c":
+        raise NotImplementedError(
+            "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."
+        )
     return np.sign(self) if self.dtype.kind != "b" else self.copy()
 
 
@@ -232,23 +235,20 @@ def frexp_parts(self):
     return np.frexp(self)
 
 
-def frexp(self, *, out=None):
-    result = FREXP(frexp_parts(self))
-    return result if out is None else into(out, result, "frexp")
+def frexp(self):
+    return FREXP(frexp_parts(self))
 
 
-def round(self, *, decimals=None, out=None):
-    result = round_whole(self) if decimals is None else round_decimals(self, decimals)
-    return result if out is None else into(out, result, "round")
+def round(self, *, decimals=None):
+    return round_whole(self) if decimals is None else round_decimals(self, decimals)
 
 
 def round_(self, *, decimals=None):
     return in_place(round_whole)(self) if decimals is None else in_place(round_decimals)(self, decimals)
 
 
-def square(self, *, out=None):
-    result = pow(self, 2)
-    return result if out is None else into(out, result, "square")
+def square(self):
+    return pow(self, 2)
 
 
 def square_(self):

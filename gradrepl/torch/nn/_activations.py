@@ -4,6 +4,7 @@ __name__ = "torch.nn.functional"
 
 import warnings
 
+from gradrepl.engine.dtypes import DTYPES
 from gradrepl.engine.names import NAMES
 from gradrepl.engine.ops import activations as ops
 from gradrepl.engine.ops.activations import glu, hardshrink, logsigmoid, prelu, softplus, softshrink
@@ -75,13 +76,17 @@ def hardswish(input, inplace=False):
 
 
 def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
-    run = in_place(ops.leaky_relu_written if not training else ops.rrelu_with_noise) if inplace else ops.rrelu_with_noise
-    if not training:
-        slope = (lower + upper) / 2
-        return run(input, slope) if inplace else ops.leaky_relu(input, slope)
-    noise = input.new_empty(input.shape).uniform_(lower, upper)
-    noise.masked_fill_(input > 0, 1)
+    noise = slopes(input, lower, upper) if training else input.new_empty(input.shape)
+    run = in_place(ops.rrelu_with_noise_written) if inplace else ops.rrelu_with_noise
     return run(input, noise, lower, upper, training)
+
+
+def slopes(input, lower, upper):
+    """A random slope for each element that is not positive, drawn in their order; 1 for the others."""
+    drawn = input.new_empty((int((input <= 0).sum()),), dtype=DTYPES["float64"]).uniform_(lower, upper)
+    noise = input.detach().new_ones(input.shape)
+    noise.array[input.array <= 0] = drawn.array
+    return noise
 
 
 def rrelu_(input, lower=1.0 / 8, upper=1.0 / 3, training=False):

@@ -11,6 +11,7 @@ from gradrepl.engine.ops import composed_losses, losses
 from gradrepl.engine.ops.activations import logsigmoid
 from gradrepl.engine.ops.composed_losses import cosine_similarity, pairwise_distance
 from gradrepl.engine.ops.shapes import broadcast_tensors
+from gradrepl.engine.out import into
 from gradrepl.engine.tensor import Tensor
 
 __all__ = """binary_cross_entropy binary_cross_entropy_with_logits cosine_embedding_loss cosine_similarity cross_entropy gaussian_nll_loss
@@ -257,4 +258,4 @@ def triplet_margin_with_distance_loss(
 def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
     size = input.norm(p, dim, keepdim=True)
     size = (size.clamp_min(eps) if out is None else size.clamp_min_(eps)).expand_as(input)
-    return input / size if out is None else NAMES["div"](input, size, out=out)
+    return input / size if out is None else into(out, input / size, "div")
