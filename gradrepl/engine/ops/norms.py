@@ -5,7 +5,7 @@ import numpy as np
 from gradrepl.engine.declare import op
 from gradrepl.engine.dims import as_dims, wrap_dim, wrap_dims
 from gradrepl.engine.promotion import SCALARS
-from gradrepl.engine.public import publish
+from gradrepl.engine.public import FUNCTIONS, publish
 
 inf = float("inf")
 
@@ -67,9 +67,7 @@ def vector_norm(self, ord=2, dim=None, keepdim=False, *, dtype=None):
 def norm(self, p="fro", dim=None, keepdim=False, dtype=None):
     """`torch.norm`, of everything or over dimensions; the Frobenius norm is the vector norm of order 2."""
     if p == "nuc":
-        from gradrepl.torch import linalg
-
-        return linalg.matrix_norm(self, "nuc", dim if dim is not None else (-2, -1), keepdim)
+        return FUNCTIONS["nuclear_norm"](self, dim if dim is not None else (-2, -1), keepdim)
     if isinstance(p, str) and p != "fro":
         raise RuntimeError(f"linalg.matrix_norm: Order {p} not supported.")
     return vector_norm(self, 2 if p == "fro" else 2.0 if p is None else p, dim, keepdim, dtype=dtype)

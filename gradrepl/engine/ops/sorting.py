@@ -8,7 +8,6 @@ from gradrepl.engine.declare import op
 from gradrepl.engine.dims import require, wrap_dim
 from gradrepl.engine.layout import laid_out_like
 from gradrepl.engine.names import NAMES
-from gradrepl.engine.out import takes_out
 from gradrepl.engine.promotion import SCALARS
 from gradrepl.engine.public import publish
 from gradrepl.engine.returns import RETURN_TYPES
@@ -118,7 +117,6 @@ def argsort(self, dim=-1, descending=False, *, stable=False):
     return tensor_of(sorted_along(self.array, dim, descending)[1])
 
 
-@takes_out
 def msort(self):
     return sort_op(self, 0, False)[0]
 
@@ -226,7 +224,6 @@ def places_in(sequence, values, side):
     return found
 
 
-@takes_out
 def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None):
     sequence = sorted_sequence.array
     values = input.array if isinstance(input, Tensor) else np.asarray(input, None if isinstance(input, int) else sequence.dtype)
@@ -237,7 +234,6 @@ def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=N
     return tensor_of(found.astype(np.int32 if out_int32 else np.int64))
 
 
-@takes_out
 def bucketize(input, boundaries, *, out_int32=False, right=False):
     require(boundaries.array.ndim == 1, f"boundaries tensor must be 1 dimension, but got dim({boundaries.array.ndim})")
     return searchsorted(boundaries, input, out_int32=out_int32, right=right)
@@ -256,7 +252,6 @@ def bincount(self, weights=None, minlength=0):
     return tensor_of(total.astype(weights.array.dtype if weights.array.dtype.name == "float32" else np.float64))
 
 
-@takes_out
 def histc(self, bins=100, min=0, max=0):
     array = self.array
     if array.dtype.kind != "f":

@@ -7,7 +7,6 @@ from gradrepl.engine.dims import inferred, require, sizes_of
 from gradrepl.engine.missing import without_derivative
 from gradrepl.engine.ops import joining, shapes
 from gradrepl.engine.ops.pointwise import clone
-from gradrepl.engine.out import takes_out
 from gradrepl.engine.public import publish
 from gradrepl.engine.tensor import tensor_of
 
@@ -39,40 +38,33 @@ def narrow_copy_op(self, dim, start, length):
     return shapes.slice_of(self, dim, start, start + length, 1).copy()
 
 
-@takes_out
 def select_copy(self, dim, index):
     shapes.check_select(self, dim, index)
     return select_at_copy(self, dim, index)
 
 
-@takes_out
 def narrow_copy(self, dim, start, length):
     return narrow_copy_op(self, dim, shapes.narrow_start(self, dim, start, length), length)
 
 
-@takes_out
 def view_copy(self, size=None, dtype=None):
     if dtype is not None or isinstance(size, shapes.Dtype):
         return clone(shapes.view_dtype(self, dtype or size))
     return view_sizes_copy(self, inferred(sizes_of((size,)), self.array.size))
 
 
-@takes_out
 def expand_copy(self, *size, implicit=False):
     return expand_sizes_copy(self, sizes_of(size))
 
 
-@takes_out
 def permute_copy(self, dims):
     return permute_dims_copy(self, tuple(dims))
 
 
-@takes_out
 def as_strided_copy(self, size, stride, storage_offset=None):
     return as_strided_at_copy(self, tuple(size), tuple(stride), storage_offset)
 
 
-@takes_out
 def squeeze_copy(self, dim=None):
     every, one, several = squeezes
     return every(self) if dim is None else several(self, tuple(dim)) if isinstance(dim, (tuple, list)) else one(self, dim)
@@ -86,7 +78,6 @@ def split_with_sizes_copy(self, split_sizes, dim=0):
     return split_sizes_copy(self, tuple(split_sizes), dim)
 
 
-@takes_out
 def detach_copy(self):
     return without_derivative("detach_copy", tensor_of(self.array.copy()), self)
 
