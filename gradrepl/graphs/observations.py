@@ -57,6 +57,11 @@ def record(node: Any, **seen: Any) -> None:
         return
 
 
+def any_observed() -> bool:
+    """May `lookup` find anything?"""
+    return bool(_nodes.kept or node_witnesses)
+
+
 def lookup(node: Any) -> Observation | None:
     """Return what was seen of a node, if anything."""
     found = _nodes.get(node) if _nodes.kept else None

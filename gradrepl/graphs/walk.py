@@ -11,7 +11,7 @@ from .collection import collection_paused
 from .errors import GraphError
 from .model import Graph, Look, Node, Output, Root, Saved, Value
 from .names import Names
-from .observations import Observation, lookup, lookup_cut
+from .observations import Observation, any_observed, lookup, lookup_cut
 from .order import Item, print_order
 from .protocol import NodeType, has_fresh_grad_fn, is_tensor, node_type
 from .reading import Kept, Reader, custom_source, itemsize, kept_tensors, read_value
@@ -40,18 +40,22 @@ class Found(NamedTuple):
     leaves: dict[int, int]  # id of a leaf tensor -> index
 
 
+NOTHING_SEEN = Observation()
 LEAF = NodeType("leaf", "AccumulateGrad", (), ())
 
 
 def discover(starts: list[Any]) -> Found:
     """Find all nodes that can be reached from `starts`: nodes, or leaf tensors."""
     functions, kinds, inputs, index, leaves = [], [], [], {}, {}
+    of_class: dict[type, NodeType] = {}
     for start in starts:
         if not is_tensor(start) and start not in index:
             index[start] = len(functions)
             functions.append(start)
     for function in functions:  # grows on the way
-        kind = node_type(function)
+        kind = of_class.get(type(function))
+        if kind is None:
+            kind = of_class[type(function)] = node_type(function)
         kinds.append(kind)
         if kind.kind == "leaf":
             leaves[id(function.variable)] = len(kinds) - 1
@@ -123,6 +127,9 @@ class Builder:
         self.values = self.wants_values()
         self.reads = self.values or any(is_spoilt(thing) for _, thing in self.asked if is_tensor(thing))
         self.known = self.kept_outputs() if self.reads else {}
+        self.observed = any_observed()
+        named = (self.found.index.get(node) for node, _ in names.tensors)
+        self.told = {index for index, _ in self.root_tensors} | {index for index in named if index is not None}
 
     def kept_outputs(self) -> dict[tuple[int, int], Any]:
         """Tensors between the ops that some op keeps for backward."""
@@ -197,8 +204,8 @@ class Builder:
         place = self.place
         inputs = tuple([edge and (place[edge[0]], edge[1]) for edge in self.found.inputs[index]])
         saved, faults = self.saved(self.kept[index]) if self.kept[index] else ((), ())
-        seen = lookup(function) or Observation()
-        outputs, more = self.named_outputs(function, index, seen)
+        seen = (lookup(function) if self.observed else None) or NOTHING_SEEN
+        outputs, more = self.named_outputs(function, index, seen) if self.reads or index in self.told else (self.outputs[index], ())
         return Node(
             id,
             kind.kind,

@@ -49,7 +49,7 @@ def listing(y: Any, *, names: Any = None, **look: Any) -> str:
     >>> from gradrepl import torch
     >>> x = torch.ones(3, requires_grad=True)
     >>> print(listing((x * 2).sum()))
-    n3  (3,) float32  leaf x           grad None
+    n3  (3,) float32  leaf x               grad None
     n2  (3,) float32  MulBackward0(n3, 2)
     n1  () float32    SumBackward0(n2)
                       → n1
