@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import weakref
 from collections import deque
+from collections.abc import Callable
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -82,8 +83,6 @@ class Step(NamedTuple):
     saved: dict
     edges: tuple  # (key of the next node or leaf, output number) or None
     seen: Seen | None
-    node: Any = None  # weak reference, where the engine allows
-    hooked: bool = False  # a hook changed what came in
 
     @property
     def where(self) -> Place | None:
@@ -106,7 +105,9 @@ class Pass:
 
     def __init__(self, place: tuple, kind: str):
         self.place, self.kind, self.tick = place, kind, tick()
-        self.steps: list[Step] = []
+        self.raw: list = []  # steps as the observer keeps them: quick to append
+        self.read: Callable[[Any], Step] = lambda step: step
+        self.finished: list[Step] = []
         self.arrivals: list[Arrival] = []
         self.bytes = 0
         self.failed: tuple[int, str, Seen | None] | None = None  # key and name of the node that raised
@@ -114,6 +115,17 @@ class Pass:
     @property
     def where(self) -> Place:
         return Place(*self.place)
+
+    @property
+    def steps(self) -> list[Step]:
+        """The nodes in the order in which they ran."""
+        if len(self.finished) != len(self.raw):
+            self.finished = [self.read(step) for step in self.raw]
+        return self.finished
+
+    def forget(self) -> None:
+        """Let go of everything but what reached the leaves."""
+        self.raw, self.finished = [], []
 
     def kept(self, array: Any) -> Any:
         """The array, unless the pass holds too much already."""
@@ -136,7 +148,7 @@ class History:
         if len(self.passes) > 1:
             for old in self.passes[-2], self.passes[-1]:
                 if old.bytes > MOST_BYTES // 64:
-                    old.steps = []
+                    old.forget()
         self.passes.append(Pass(place, kind))
         return self.passes[-1]
 

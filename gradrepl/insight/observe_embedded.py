@@ -13,13 +13,14 @@ from numpy import ndarray
 
 from gradrepl.engine.names import NAMES, listen
 from gradrepl.engine.tensor import Tensor, tensor_of
-from gradrepl.insight.history import HISTORY, MOST_STEPS, SMALL, Arrival, Pass, Seen, Step, Write, detail_of, tick
+from gradrepl.insight.history import HISTORY, MOST_BYTES, MOST_STEPS, SMALL, Arrival, Pass, Seen, Step, Write, detail_of, tick
 from gradrepl.insight import places
 from gradrepl.insight.places import here
 
 # methods and properties after which a tensor has lost its history, or that change what backward does
 METHODS = ("detach", "detach_", "numpy", "item", "tolist", "requires_grad_", "retain_grad", "register_hook", "__float__", "__int__", "__array__")
-PLAIN = (int, float, complex, str, bool, tuple)
+LARGE = (None,)
+PLAIN = (int, float, complex, str, bool, tuple, ndarray)
 PROPERTIES = {"data": "data", "grad": None, "requires_grad": None}  # name -> kind of event when it is read
 
 
@@ -40,14 +41,18 @@ def start() -> None:
 
 def recorded(node: Any, result: Any) -> None:
     """A node was recorded: keep where, and its values if they are small."""
-    outputs = result if type(result) is tuple else (result,)
-    values = tuple([x.array.copy() if isinstance(x, Tensor) and x.array.size <= SMALL else None for x in outputs])
-    node.seen = Seen(here(2), tick(), values)
+    if type(result) is tuple:
+        values = tuple([x.array.copy() if isinstance(x, Tensor) and x.array.size <= SMALL else None for x in result])
+    else:
+        array = result.array
+        values = (array.copy(),) if array.size <= SMALL else LARGE
+    node.seen = here(2), tick(), values
 
 
 def seen(node: Any) -> Seen | None:
     """What was kept of a node, if it was recorded under these eyes."""
-    return getattr(node, "seen", None)
+    kept = getattr(node, "seen", None)
+    return kept and Seen(*kept)
 
 
 def tensor(array: Any) -> Any:
@@ -106,7 +111,7 @@ def wrote(tensor: Any, node: Any) -> None:
     )
     base = origin and origin.base.node
     if node is not None and base is not None and seen(base) is None:  # CopySlices: the engine makes it round the node
-        base.seen = Seen(here(2), tick(), (None,))
+        base.seen = here(2), tick(), LARGE
 
 
 def traced(arrive: Any, step: Any) -> tuple[Any, Any]:
@@ -116,22 +121,22 @@ def traced(arrive: Any, step: Any) -> tuple[Any, Any]:
     def begin(targets: Any) -> Pass:
         nonlocal run
         run = HISTORY.begin(here(3), "backward" if targets is None else "grad")
+        run.read = step_of
         return run
 
     def at_node(node: Any, grads: Any, state: Any) -> Any:
         into = run or begin(state.targets)
-        incoming, saved = list(grads), node.saved or ()
+        saved = node.saved
         NAMES["backward_runs"] += 1
         try:
-            answers = step(node, grads, state)
+            answers = tuple(step(node, grads, state))
         except BaseException:
             into.failed = node.sequence_nr, node.name(), seen(node)
             raise
         finally:
             NAMES["backward_runs"] -= 1
-        answers = tuple(answers)
-        if len(into.steps) < MOST_STEPS:
-            into.steps.append(step_of(into, node, incoming, grads, saved, answers))
+        if into.bytes < MOST_BYTES and len(into.raw) < MOST_STEPS:
+            into.raw.append(raw_step(into, node, grads, saved, answers))
         return answers
 
     def at_leaf(leaf: Any, grads: Any, state: Any) -> Any:
@@ -152,26 +157,36 @@ def small_copy(array: Any) -> Any:
     return array.copy() if array.size <= SMALL * SMALL else array
 
 
-def step_of(run: Pass, node: Any, incoming: list, grads: Any, saved: tuple, answers: tuple) -> Step:
-    edges = tuple([e and ((id(e[0]) if isinstance(e[0], Tensor) else e[0].sequence_nr), e[1]) for e in node.edges])
-    names = node.saves or [f"saved_tensors[{i}]" for i in range(len(saved))]
-    return Step(
+def raw_step(run: Pass, node: Any, grads: Any, saved: Any, answers: tuple) -> tuple:
+    """What a step leaves behind: arrays and numbers. Read later, by step_of."""
+    incoming = [g if g is None else g.array for g in grads]
+    first = incoming[0]
+    run.bytes += 0 if first is None else 3 * first.nbytes
+    return (
         node.sequence_nr,
-        node.name(),
-        tuple([bare(run, g) for g in grads]),
-        tuple([bare(run, g) for _, g in answers]) or (None,) * len(edges),
-        {name: bare(run, s) for name, s in zip(names, saved)},
-        edges,
-        seen(node),
-        weakref.ref(node),
-        any(a is not b for a, b in zip(incoming, grads)),
+        type(node),
+        incoming,
+        [g if g is None else g.array for _, g in answers],
+        [v.array if isinstance(v, Tensor) else v if isinstance(v, PLAIN) else bare(v) for v in saved] if saved else (),
+        [e and (id(e[0]) if isinstance(e[0], Tensor) else e[0].sequence_nr, e[1]) for e in node.edges],
+        getattr(node, "seen", None),
     )
 
 
-def bare(run: Pass, value: Any) -> Any:
-    """What may be kept of a value: arrays and plain arguments, no tensor and nothing of the user's."""
-    if isinstance(value, (Tensor, ndarray)):
-        return run.kept(value.array if isinstance(value, Tensor) else value)
-    if isinstance(value, list):
-        return [bare(run, item) for item in value]
-    return value if isinstance(value, PLAIN) else None
+def step_of(raw: tuple) -> Step:
+    key, kind, incoming, outgoing, saved, edges, kept = raw
+    names = kind.saves or [f"saved_tensors[{i}]" for i in range(len(saved))]
+    return Step(
+        key,
+        kind.prefix + kind.__name__,
+        tuple(incoming),
+        tuple(outgoing) or (None,) * len(edges),
+        dict(zip(names, saved)),
+        tuple(edges),
+        kept and Seen(*kept),
+    )
+
+
+def bare(value: Any) -> Any:
+    """What may be kept of a rarer value: the arrays of a list of tensors; nothing of the user's."""
+    return [bare(item) for item in value] if isinstance(value, list) else value.array if isinstance(value, Tensor) else None

@@ -141,9 +141,9 @@ def seer(node: Any, seen: Seen) -> Any:
 
     def see(outgoing: Any, incoming: Any) -> None:
         run = running()
-        if len(run.steps) < MOST_STEPS:
+        if len(run.raw) < MOST_STEPS:
             into, out = (tuple([run.kept(array_of(g)) for g in grads]) for grads in (incoming, outgoing))
-            run.steps.append(Step(key, name, into, out, saved_of(run), edges, seen))
+            run.raw.append(Step(key, name, into, out, saved_of(run), edges, seen))
 
     return see
 

@@ -77,7 +77,7 @@ def hooked(q: Question) -> Answer | None:
         return None
     for step in q.on_path:
         above = arrived(q, step.key)
-        if above is not None and nonzero(above) and (step.hooked or not nonzero(incoming(step))) and not nonzero(incoming(step)):
+        if above is not None and nonzero(above) and not nonzero(incoming(step)):
             return hook_answer(q, named(q, step), above)
     arrival = q.arrivals[-1][1] if q.arrivals else None
     above = arrived(q, id(q.tensor)) if q.tensor.is_leaf else None
