@@ -76,6 +76,17 @@ class Failure(Question):
         """The tensor that the receiver means, if it is a variable."""
         return self.value_of(self.receiver)
 
+    @property
+    def roots(self) -> list:
+        """The tensors that backward was called on: the variable, or those in the expression."""
+        if is_tensor(self.subject):
+            return [self.subject]
+        try:
+            names = [n.id for n in ast.walk(ast.parse(self.receiver)) if isinstance(n, ast.Name)]
+        except SyntaxError:
+            return []
+        return [t for n in names if is_tensor(t := self.namespace.get(n)) and t.grad_fn is not None]
+
     def value_of(self, name: str) -> Any:
         if name in self.namespace:
             return self.namespace[name]
@@ -109,7 +120,7 @@ def explain_error(error: BaseException, frame: FrameType) -> Answer:
                 return found
     return answer(
         "error",
-        f"{f.said} on {f.line} raised {type(error).__name__}: {f.message.splitlines()[0] if f.message else 'no message'}.",
+        f"{f.said} on {f.line} raised {type(error).__name__}: {f.message.splitlines()[0].rstrip('.') if f.message else 'no message'}.",
         "this error is not one that autograd raises about its graph, so only the place is known",
     )
 
@@ -220,7 +231,7 @@ def shared_part(f: Failure, name: str, keys: dict[int, Any], first: Pass, failed
 
 
 def modified(f: Failure) -> Answer | None:
-    found = re.search(r"\[torch\.\w+ \[(.*?)\]\](?:, which is output (\d+) of (\w+),)? is at version (\d+); expected version (\d+)", f.message)
+    found = re.search(r"\[torch\.\w+ \[(.*?)\]\](?:, which is output (\d+) of ([\w:]+),)? is at version (\d+); expected version (\d+)", f.message)
     if not found:
         return None
     now, then = int(found[4]), int(found[5])
@@ -257,8 +268,7 @@ def one_line(write: Write) -> str:
 
 def spoilt_node(f: Failure, then: int, now: int) -> tuple[str, str, list[str], Place | None, str] | None:
     """The node whose saved tensor was changed: (name, slot, names of the tensor, where, id)."""
-    root = f.subject
-    graph = f.graph(root) if is_tensor(root) else None
+    graph = f.graph(f.roots) if f.roots else None
     for node in graph.graph.nodes if graph else ():
         for saved in node.saved:
             if saved.expected is not None and saved.expected != saved.version and saved.expected == then and saved.version == now:
@@ -299,11 +309,21 @@ def written_name(write: Write | None) -> str:
     """The variable that a write went to, by its source."""
     if write is None:
         return ""
+    called_on = next(iter(written_in(write.where.text)), None)
+    if called_on is not None:
+        return base_name(called_on)
     statement = write.where.statement
     target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target if isinstance(statement, ast.AugAssign) else None
-    if target is None and isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) and isinstance(statement.value.func, ast.Attribute):
-        target = statement.value.func.value
     return base_name(target) if target is not None else ""
+
+
+def written_in(text: str) -> list[ast.AST]:
+    """What a call writes: `y` in `y.mul_(2)` and `torch.relu_(y)`."""
+    found = targets_of(text)
+    if found and text.startswith(LIBRARIES):
+        call: Any = ast.parse(text, mode="eval").body
+        return call.args[:1]
+    return found if "(" in text else []
 
 
 def static_write(f: Failure, name: str) -> ast.stmt | None:
@@ -916,7 +936,7 @@ RULES = (
     (r"modified by an inplace operation", modified),
     (r"detached in-place, i\.e\. with \.detach_", detached_in_place),
     (r"multiple views|returns multiple views", several_views),
-    (r"created in (no_grad|inference) mode", no_grad_view),
+    (r"[Vv]iew (was|which was) created in (no_grad|inference) mode", no_grad_view),
     (r"leaf Variable that requires grad", leaf_written),
     (r"[Ii]nference tensor", inference),
     (r"single memory location", overlapping),

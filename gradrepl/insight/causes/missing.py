@@ -171,7 +171,7 @@ def switched_off(q: Question) -> Answer | None:
     for event in reversed(found):
         off = event.kind == "detach_" or event.detail is False
         if off:
-            how = "detach_()" if event.kind == "detach_" else "requires_grad = False"
+            how = "detach_()" if event.kind == "detach_" else "requires_grad = False (freezing it)"
             return answer(
                 "switched off",
                 f"{q.name}.grad is None because {how} on {q.where(event.where)} took {q.name} out of autograd: it does not require grad.",
@@ -366,9 +366,10 @@ def cut_on_the_way(q: Question) -> Answer | None:
     ways = [way for way in q.ways if way]
     if not ways:
         return None
-    hop = min(ways, key=len)[0]
-    into = q.target_of(hop.statement) if hop.kind != "no_grad" else q.target_of(hop.statement)
+    hop = nearest(min(ways, key=len))
     root = q.root_name
+    into = q.target_of(hop.statement)
+    into = "" if into == root else into
     tail = f": {root} was computed from {into or 'what came out'}, which has no grad_fn, so backward() stopped there and never reached {q.name}"
     if hop.kind in ("integer", "index", "comparison"):
         tail = f": {into or 'the result'} has no grad_fn, so backward() from {root} stopped there and never reached {q.name}"
@@ -379,6 +380,11 @@ def cut_on_the_way(q: Question) -> Answer | None:
         f"{q.where(hop.statement)}: {q.text(hop.statement)}" if hop.statement is not None and isinstance(hop.statement, (ast.Assign, ast.Expr, ast.Return)) else None,
         fix=cut_fix(q, hop),
     )
+
+
+def nearest(way: tuple[Hop, ...]) -> Hop:
+    """Of the cuts on a way the one nearest the tensor; of several in one statement the outermost."""
+    return next(hop for hop in way if hop.statement is way[-1].statement)
 
 
 def cut_seen(q: Question) -> Answer | None:

@@ -56,6 +56,15 @@ def first_bad_step(q: Question) -> Step | None:
     return next((s for s in q.on_path if not finite(incoming(s))), None)
 
 
+def overflowed(q: Question) -> Step | None:
+    """The first op of the forward pass whose result was not finite already, if it lies on the way."""
+    for step in sorted(q.on_path, key=lambda s: s.key):
+        values = [*(step.seen.values if step.seen else ()), step.saved.get("result")]
+        if base(step) not in ("MaskedFill", "Where") and not all(finite(v) for v in values):
+            return step
+    return None
+
+
 def first_nan_step(q: Question, after: Step) -> Step | None:
     """Where inf became nan, later on."""
     steps = q.on_path[q.on_path.index(after) + 1 :]
@@ -155,7 +164,7 @@ def at_power(q: Question, step: Step) -> str:
     of, shown = operand(step) or "its base", numbers(exponent) if exponent is not None else "that"
     if values is not None and (values < 0).any():
         return f"{of} is negative and the exponent {shown} is not whole: {short(step)}{where(q, step)} has no real value there"
-    return f"{of} is 0 and the exponent {shown} is below 1: {short(step)}{where(q, step)} computes {shown} * 0 ** {shown} / 0, an infinite slope"
+    return f"{of} is 0 and the exponent {shown} is below 1: {short(step)}{where(q, step)} computes {shown} * 0 ** ({shown} - 1), an infinite slope"
 
 
 def at_division(q: Question, step: Step) -> str:
@@ -215,7 +224,7 @@ CURES = {
 
 def source_of_it(q: Question) -> Answer | None:
     """The op whose derivative is not finite there."""
-    step = None if is_finite(q) else first_bad_step(q)
+    step = None if is_finite(q) else overflowed(q) or first_bad_step(q)
     if step is None:
         return None
     why = SOURCES.get(base(step), general)(q, step)

@@ -11,6 +11,7 @@ from gradrepl.graphs.protocol import is_tensor
 from gradrepl.insight.causes.answer import Answer, answer
 from gradrepl.insight.causes.program import base_name, called
 from gradrepl.insight.causes.question import Question, number, numbers
+from gradrepl.insight.causes.slicing import kind_of_cut
 from gradrepl.insight.causes.steps import array, base, flow, formula, incoming, named, nonzero, operand, outgoing, saved, short, text, where
 from gradrepl.insight.causes.zeros import arrived, gradient
 from gradrepl.insight.history import Arrival, Pass, Step
@@ -73,14 +74,14 @@ def hook_changed(q: Question) -> Answer | None:
     """A hook returned another gradient."""
     for step in q.on_path:
         came = arrived(q, step.key)
-        if came is not None and len(step.incoming) == 1 and not same(came, incoming(step)) and np.shape(came) == np.shape(incoming(step)):
+        if came is not None and nonzero(incoming(step)) and len(step.incoming) == 1 and not same(came, incoming(step)) and np.shape(came) == np.shape(incoming(step)):
             return hook_said(q, named(q, step), came, incoming(step))
     if q.tensor.is_leaf and q.arrivals and getattr(q.tensor, "_backward_hooks", None):
         came, arrival = arrived(q, id(q.tensor)), q.arrivals[-1][1]
         added = array(arrival.after)
         if added is not None and arrival.before is not None:
             added = added - arrival.before
-        if came is not None and added is not None and np.shape(came) == added.shape and not same(came, added):
+        if came is not None and nonzero(added) and np.shape(came) == added.shape and not same(came, added):
             return hook_said(q, q.name, came, added)
     return None
 
@@ -249,9 +250,39 @@ def changed_afterwards(q: Question) -> Answer | None:
     )
 
 
-FIRST = (accumulated, hook_too_early, hook_changed, changed_afterwards, masked_copy, changed_silently, shared_memory)
+def alias_written(q: Question) -> Answer | None:
+    """d = y.detach() (or .data, .numpy()) shares memory with y: a write to d changes y."""
+    for (scope, name), definitions in q.source.definitions.items():
+        whole = next((d for d in reversed(definitions) if not d.partial), None)
+        kind = kind_of_cut(whole.value) if whole else None
+        if scope is not None or whole is None or kind not in ("detach", "data", "numpy") or is_library(q, whole.value):
+            continue
+        writes = [d for d in definitions if d.partial and d.order > whole.order]
+        of = base_name(stripped(whole.value))
+        tensor = q.namespace.get(of)
+        if not writes or of == name or not is_tensor(tensor) or not tensor.requires_grad:
+            continue
+        write = writes[-1].statement
+        return answer(
+            "alias written",
+            f"{q.name}.grad is {shown(q)} because {name} = {q.text(whole.value)} on {q.where(whole.statement)} shares its memory with {of}: {q.text(write)} on {q.where(write)} "
+            f"changed the values of {of} too, and the gradient was computed with the changed values.",
+            f"{name} and {of} are one piece of memory: {kind} copies nothing",
+            fix=f"{name} = {q.text(whole.value)}.{'copy' if kind == 'numpy' else 'clone'}()",
+        )
+    return None
 
-# ---- what to look at after zeros
+
+def stripped(node: Any) -> Any:
+    """`y` in `y.detach().numpy()`."""
+    while isinstance(node, (ast.Call, ast.Attribute)):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node
+
+
+def is_library(q: Question, node: Any) -> bool:
+    return q.text(node).startswith(("torch.", "np.", "numpy."))
+
 
 
 def broadcast(q: Question) -> Answer | None:
@@ -344,6 +375,21 @@ def at_a_bound(q: Question) -> Answer | None:
     return None
 
 
+def expanded(q: Question) -> Answer | None:
+    """One value that stands at several places."""
+    for step in q.on_path:
+        count = np.size(incoming(step)) // max(1, max([np.size(g) for g in outgoing(q, step)] or [1]))
+        if base(step) in ("Expand", "Repeat", "RepeatInterleave") and count > 1:
+            return answer(
+                "expanded",
+                f"{q.name}.grad is {shown(q)} because {text(step)}{where(q, step)} puts each value at {count} places, and {short(step)} adds up the gradients of all {count}.",
+                f"{named(q, step)}: {flow(q, step)}",
+                summed_note(q),
+                fix="nothing is wrong; divide by the count, or take a mean, if the average is meant",
+            )
+    return None
+
+
 def used_often(q: Question) -> Answer | None:
     """The leaf is used at several places, and their contributions add up."""
     sent = [(s, s.outgoing[i]) for s in q.on_path for i, e in enumerate(s.edges) if e and e[0] == q.key and array(s.outgoing[i]) is not None]
@@ -379,16 +425,27 @@ def sum_or_mean(q: Question) -> Answer | None:
     if step is None:
         return None
     count = max(np.size(g) for g in outgoing(q, step))
-    values, of = gradient(q), operand(step) or "the elements"
+    values, of = gradient(q), in_brackets(operand(step) or "the elements")
     if base(step) == "Sum":
-        other = f"{q.name}.grad is {shown(q)}, {count} times the {numbers(values / count)} of the mean, because {q.root_name} is {text(step)}{where(q, step)} and not a mean over the {count} elements"
+        other = f"{q.name}.grad is {shown(q)}, {count} times the {numbers(values / count)} of the mean, because {is_step(q, step)} and not a mean over the {count} elements"
         tail = f"SumBackward0 passes 1 to each of the {count} where MeanBackward0 would pass 1/{count}"
         fix = f"{of}.mean(), if the mean is meant"
     else:
-        other = f"{q.name}.grad is {shown(q)}, 1/{count} of the {numbers(values * count)} of the sum, because {q.root_name} is {text(step)}{where(q, step)}: the mean divides by the number of elements, {count}"
+        other = f"{q.name}.grad is {shown(q)}, 1/{count} of the {numbers(values * count)} of the sum, because {is_step(q, step)}: the mean divides by the number of elements, {count}"
         tail = f"MeanBackward0 passes 1/{count} to each where SumBackward0 would pass 1"
         fix = f"{of}.sum(), if the sum is meant"
     return answer("sum or mean", f"{other}: {tail}.", f"{named(q, step)}: {flow(q, step)}", *chain(q), fix=fix)
+
+
+def in_brackets(source: str) -> str:
+    """An expression as it can stand before a method."""
+    return source if source.replace("_", "a").isalnum() or source.endswith((")", "]")) and not source.startswith("-") else f"({source})"
+
+
+def is_step(q: Question, step: Step) -> str:
+    """"loss is error.sum() (line 7)"."""
+    same_text = q.root_name == text(step)
+    return f"the result is {text(step)}{where(q, step)}" if same_text else f"{q.root_name} is {text(step)}{where(q, step)}"
 
 
 def chain(q: Question) -> list[str]:
@@ -410,4 +467,16 @@ def nothing_unusual(q: Question) -> Answer:
     )
 
 
-RULES = (broadcast, seeded, shared_by_ties, at_a_bound, used_often, sum_or_mean, nothing_unusual)
+FIRST = (
+    accumulated,
+    hook_too_early,
+    hook_changed,
+    changed_afterwards,
+    masked_copy,
+    changed_silently,
+    alias_written,
+    shared_memory,
+    shared_by_ties,
+    at_a_bound,
+)  # before zeros are looked at
+RULES = (broadcast, seeded, expanded, used_often, sum_or_mean, nothing_unusual)

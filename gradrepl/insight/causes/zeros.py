@@ -259,6 +259,8 @@ def at_where(q: Question, step: Step, dead: Any) -> Told:
 
 
 def at_product(q: Question, step: Step, dead: Any) -> Told:
+    if "dropout" in text(step):
+        return f"dropout{where(q, step)} set those entries to 0: what was dropped has no influence and gets no gradient", "nothing is wrong; in eval mode nothing is dropped"
     toward = q.toward(step)[:1]
     index = 1 - toward[0] if toward and toward[0] in (0, 1) else 1
     name = operand(step, index) or ("other", "self")[1 - index]
@@ -293,6 +295,16 @@ def at_kink(q: Question, step: Step, dead: Any) -> Told:
 
 def at_selection(q: Question, step: Step, dead: Any) -> Told:
     name = base(step).lower()
+    values, result = saved(step, "self"), saved(step, "result")
+    found = q.namespace.get(operand(step))
+    if values is None and hasattr(found, "detach"):
+        values = np.asarray(found.detach().tolist())
+    best = getattr(values, name[:3] if name.startswith(("max", "min")) else "max")() if values is not None and values.size else None
+    if result is None and best is not None and (values == best).sum() > 1 and (dead & (values == best)).any() if np.shape(values) == np.shape(dead) else False:
+        return (
+            f"{text(step)}{where(q, step)} picks one index and gives it the whole gradient, although {int((values == best).sum())} elements are equally large: the others get 0 ({short(step)})",
+            "use amax() or max() without dim, which share the gradient between equal elements",
+        )
     return (
         f"{text(step)}{where(q, step)} depends only on the element it picks ({name} with its index): the others do not change it, and {short(step)} gives them 0",
         "use a smooth version (logsumexp, softmax) if all elements are to learn",
@@ -325,6 +337,11 @@ def overwritten_with(step: Step) -> str:
 
 def at_norm(q: Question, step: Step, dead: Any) -> Told:
     of = operand(step) or "its input"
+    if base(step) in ("Std", "Var"):
+        return (
+            f"all values of {of} are equal{where(q, step)}: the spread is 0, its smallest value, where {text(step)} has a kink, and {short(step)} uses the subgradient 0 there",
+            "nothing is wrong; add some noise if they are to move apart",
+        )
     return (
         f"{of} is 0 everywhere, where {text(step)}{where(q, step)} has a kink and no derivative: {short(step)} uses the subgradient 0 there",
         "nothing is wrong; start away from 0 if it is to move",
