@@ -3,6 +3,6 @@
 Where `torch` is the installed PyTorch, it is watched from the first question on: its own graph does not tell which line made a node.
 """
 
-from gradrepl.insight.observer import observe
+from gradrepl.insight.observer import observe, stop
 
 observe()

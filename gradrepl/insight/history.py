@@ -143,6 +143,10 @@ class History:
         self.writes: deque[Write] = deque(maxlen=4000)
         self.passes: deque[Pass] = deque(maxlen=200)
 
+    def clear(self) -> None:
+        for seen in (self.events, self.writes, self.passes):
+            seen.clear()  # type: ignore[attr-defined]
+
     def begin(self, place: tuple, kind: str) -> Pass:
         """A new pass; of earlier ones only what reached the leaves is kept."""
         if len(self.passes) > 1:

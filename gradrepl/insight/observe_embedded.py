@@ -11,7 +11,7 @@ from typing import Any
 
 from numpy import ndarray
 
-from gradrepl.engine.names import NAMES, listen
+from gradrepl.engine.names import NAMES, listen, unlisten
 from gradrepl.engine.tensor import Tensor, tensor_of
 from gradrepl.insight.history import HISTORY, MOST_BYTES, MOST_STEPS, SMALL, Arrival, Pass, Seen, Step, Write, detail_of, tick
 from gradrepl.insight import places
@@ -21,6 +21,7 @@ from gradrepl.insight.places import here
 METHODS = ("detach", "detach_", "numpy", "item", "tolist", "requires_grad_", "retain_grad", "register_hook", "__float__", "__int__", "__array__")
 LARGE = (None,)
 PLAIN = (int, float, complex, str, bool, tuple, ndarray)
+replaced: dict[str, Any] = {}  # what stood in the place of what watches
 PROPERTIES = {"data": "data", "grad": None, "requires_grad": None}  # name -> kind of event when it is read
 
 
@@ -31,12 +32,23 @@ def start() -> None:
     places.generated = NAMES
     listen("watch", recorded)
     listen("wrote", wrote)
+    replaced["unrecorded"] = NAMES["unrecorded"]
     NAMES.update(trace=traced, unrecorded=noticing_unrecorded(NAMES["unrecorded"]))
-    for name in METHODS:
-        if (method := Tensor.__dict__.get(name)) is not None:
-            setattr(Tensor, name, noticing(name, method))
-    for name, kind in PROPERTIES.items():
-        setattr(Tensor, name, noticing_property(name, Tensor.__dict__[name], kind))
+    for name in (*METHODS, *PROPERTIES):
+        if (own := Tensor.__dict__.get(name)) is not None:
+            replaced[name] = own
+            setattr(Tensor, name, noticing_property(name, own, PROPERTIES[name]) if name in PROPERTIES else noticing(name, own))
+
+
+def stop() -> None:
+    """Watch no longer: everything is as it was."""
+    if NAMES["trace"] is not traced:
+        return
+    unlisten("watch", recorded)
+    unlisten("wrote", wrote)
+    NAMES.update(trace=None, unrecorded=replaced.pop("unrecorded"))
+    while replaced:
+        setattr(Tensor, *replaced.popitem())
 
 
 def recorded(node: Any, result: Any) -> None:
@@ -118,14 +130,14 @@ def traced(arrive: Any, step: Any) -> tuple[Any, Any]:
     """A backward begins: visit leaves and nodes through functions that keep what they see."""
     run: Pass | None = None
 
-    def begin(targets: Any) -> Pass:
+    def begin(state: Any) -> Pass:
         nonlocal run
-        run = HISTORY.begin(here(3), "backward" if targets is None else "grad")
+        run = HISTORY.begin(here(3), "backward" if state.accumulates else "grad")
         run.read = step_of
         return run
 
     def at_node(node: Any, grads: Any, state: Any) -> Any:
-        into = run or begin(state.targets)
+        into = run or begin(state)
         saved = node.saved
         NAMES["backward_runs"] += 1
         try:
@@ -140,11 +152,11 @@ def traced(arrive: Any, step: Any) -> tuple[Any, Any]:
         return answers
 
     def at_leaf(leaf: Any, grads: Any, state: Any) -> Any:
-        into = run or begin(state.targets)
+        into = run or begin(state)
         old = leaf.extras and leaf.extras.grad
         before = None if old is None else small_copy(old.array)
         answers = arrive(leaf, grads, state)
-        new = leaf.extras and leaf.extras.grad if state.targets is None else None
+        new = leaf.extras and leaf.extras.grad if state.accumulates else None
         after = None if new is None else small_copy(new.array)
         incoming = into.kept(grads[0].array) if grads[0] is not None else None
         into.arrivals.append(Arrival(id(leaf), weakref.ref(leaf), incoming, before, after, leaf.array.shape))

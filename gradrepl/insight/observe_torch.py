@@ -80,6 +80,13 @@ def start() -> None:
         WATCHER.__enter__()
 
 
+def stop() -> None:
+    """Watch no longer."""
+    if getattr(WATCHER, "on", False):
+        WATCHER.on = False  # type: ignore[attr-defined]
+        WATCHER.__exit__(None, None, None)
+
+
 def seen(node: Any) -> Seen | None:
     """What was kept of a node, if it was recorded under these eyes."""
     kept = node.metadata.get(KEY)

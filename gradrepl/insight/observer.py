@@ -36,15 +36,28 @@ def observer(engine: str) -> ModuleType | None:
     return observe_torch
 
 
-def observe() -> None:
-    """Watch the program from here on: the lines that ran, what was cut, written and sent backward."""
+def observe(engine: str = "") -> None:
+    """Watch the program from here on: the lines that ran, what was cut, written and sent backward.
+
+    `engine` is "embedded" or "torch"; without it, the one that `import torch` gives.
+    """
     for witness, kept in ((node_seen, observations.node_witnesses), (cut_seen, observations.cut_witnesses)):
         if witness not in kept:
             kept.append(witness)  # type: ignore[arg-type]
     torch = sys.modules.get("torch")
-    found = observer("embedded" if torch is None or torch is sys.modules.get("gradrepl.torch") else "torch")
+    own = torch is None or torch is sys.modules.get("gradrepl.torch")
+    found = observer(engine or ("embedded" if own else "torch"))
     if found is not None:
         found.start()
+
+
+def stop() -> None:
+    """Watch no engine any longer, and forget what was seen."""
+    for engine in ("embedded", "torch"):
+        found = observer(engine) if engine == "torch" or "gradrepl.engine.tensor" in sys.modules else None
+        if found is not None:
+            found.stop()
+    HISTORY.clear()
 
 
 def seen(node: Any) -> Seen | None:

@@ -9,10 +9,11 @@ from typing import Any
 
 from gradrepl.graphs.protocol import is_module, is_tensor
 from gradrepl.insight.causes.answer import Answer, answer
-from gradrepl.insight.causes.missing import EXPLAINED, FIXES, words
+from gradrepl.insight.causes.missing import EXPLAINED, FIXES, nearest, words
 from gradrepl.insight.causes.program import base_name
 from gradrepl.insight.causes.question import Question, call_at
 from gradrepl.insight.causes.slicing import TOP, Hop, Slice
+from gradrepl.insight.causes.steps import operands
 from gradrepl.insight.history import Pass, Write
 from gradrepl.insight import places
 from gradrepl.insight.observer import engine_of, seen
@@ -199,7 +200,7 @@ def operand_names(text: str, slot: str) -> list[str]:
         node = ast.parse(text, mode="eval").body
     except SyntaxError:
         return []
-    sides: list[Any] = [node.left, node.right] if isinstance(node, ast.BinOp) else [node.func.value, *node.args] if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else []
+    sides = operands(node)
     index = 1 if slot in ("other", "mat2") else 0
     return [sides[index].id] if len(sides) > index and isinstance(sides[index], ast.Name) else []
 
@@ -274,10 +275,8 @@ def spoilt_node(f: Failure, then: int, now: int) -> tuple[str, str, list[str], P
             if saved.expected is not None and saved.expected != saved.version and saved.expected == then and saved.version == now:
                 kept = seen(graph.functions[node.id])
                 place = kept.where if kept else None
-                names = list(saved.names) or operand_names(place.text if place else "", saved.slots[0])
-                result = place and f.target_of(place.statement)
-                if not names and saved.slots[0].startswith("result") and result:
-                    names = [result]
+                result = place and f.target_of(place.statement) if saved.slots[0].startswith("result") else ""
+                names = list(saved.names) or ([result] if result else operand_names(place.text if place else "", saved.slots[0]))
                 return node.name, saved.slots[0], names, place, f" {node.id}"
     return None
 
@@ -505,9 +504,10 @@ def no_history(f: Failure) -> Answer:
             fix="create_graph=True in that call",
         )
     for other, leaf in wanted_leaves(f):
-        ways = [w for w in Slice(f.source, f.namespace, leaf).paths(expression, TOP) if w] if expression is not None else []
+        slice = Slice(f.source, f.namespace, leaf)
+        ways = [w for w in slice.paths(expression, slice.context_of(expression)) if w] if expression is not None else []
         if ways:
-            return no_history_by(f, name, min(ways, key=len)[0], other)
+            return no_history_by(f, name, nearest(min(ways, key=len)), other)
     undone = [e for e in f.events if e.kind in ("set requires_grad", "requires_grad_") and e.detail is False]
     if undone:
         return answer(

@@ -81,7 +81,7 @@ def hidden_branch(q: Question) -> Answer | None:
     if came is None or came.shape != out.shape or (came[places] != 0).any():
         return None
     name, function, of = short(step), base(step).lower(), operand(step)
-    hides = {"Where": "torch.where()", "MaskedFill": "masked_fill()", "Mul": "multiplying by a mask of 0"}[base(mask)]
+    hides = {"Where": "torch.where()", "MaskedFill": "masked_fill()", "Mul": "multiplying by 0"}[base(mask)]
     return answer(
         "masked in forward only",
         f"{what(q)} because {hides}{where(q, mask)} hides {function}({value_at(step, places)}) only in the forward pass: in backward the branch "
@@ -231,10 +231,13 @@ def source_of_it(q: Question) -> Answer | None:
     then = first_nan_step(q, step) if not any(has_nan(g) for g in outgoing(q, step)) else None
     tail = f", and {short(then)} multiplies that by {factor(then)}: inf * 0 is nan" if then else ""
     cure = next((text for name, text in CURES.items() if SOURCES.get(name) is SOURCES.get(base(step), general)), "")
+    forward = overflowed(q) is step
+    values = next((v for v in (*(step.seen.values if step.seen else ()), step.saved.get("result")) if not finite(v)), None)
     return answer(
         "not finite",
         f"{what(q)} because {why}{tail}.",
-        f"first value that is not finite: out of {named(q, step)}, {flow(q, step)}",
+        f"already in the forward pass: {text(step)} = {numbers(values)}{where(q, step)}" if forward else None,
+        f"first value that is not finite in backward: out of {named(q, first_bad_step(q) or step)}, {flow(q, first_bad_step(q) or step)}",
         formula(step),
         then and f"first nan: out of {named(q, then)}, {flow(q, then)}",
         fix=cure or "make the input of that op safe",

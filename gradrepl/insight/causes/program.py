@@ -133,7 +133,7 @@ def changes(call: ast.Call, method: ast.Attribute) -> Iterator[tuple[str, ast.ex
     """`y.mul_(w)`, `rows.append(w)`, `torch.add(a, b, out=y)`: what y holds now depends on the arguments."""
     name = base_name(method.value)
     if name and (method.attr.endswith("_") and not method.attr.endswith("__") or method.attr in ("append", "extend", "insert", "add", "update")):
-        for argument in call.args:
+        for argument in call.args or [call]:
             yield name, argument, True
     for keyword in call.keywords:
         if keyword.arg == "out" and isinstance(keyword.value, ast.Name):

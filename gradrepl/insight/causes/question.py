@@ -20,7 +20,7 @@ from gradrepl.graphs.errors import GraphError
 from gradrepl.graphs.names import find_names
 from gradrepl.graphs.protocol import is_tensor
 from gradrepl.insight.causes.program import Source, called
-from gradrepl.insight.causes.slicing import TOP, Hop, Slice
+from gradrepl.insight.causes.slicing import Hop, Slice
 from gradrepl.insight.history import HISTORY, Arrival, Event, Pass, Step, Write
 from gradrepl.insight.observer import seen
 from gradrepl.insight.places import Place
@@ -229,7 +229,8 @@ class Question:
     def ways_from(self, expression: ast.AST | None) -> list[tuple[Hop, ...]]:
         if expression is None or expression not in self.source.owner:
             return []
-        return list(self.slice.paths(expression, TOP))
+        found = self.slice
+        return list(found.paths(expression, found.context_of(expression)))
 
     @property
     def slice(self) -> Slice:

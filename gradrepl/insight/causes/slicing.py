@@ -71,6 +71,24 @@ class Slice:
         self.contexts: list[Context] = []  # kept, for their ids are used
         self.left = MOST
 
+    def context_of(self, node: ast.AST) -> Context:
+        """How to read an expression that stands in a function: `self` is the only object of the class, arguments come from a call."""
+        scope = self.source.scope(node)
+        if not isinstance(scope, ast.FunctionDef):
+            return TOP
+        names = [a.arg for a in scope.args.args]
+        owner = next((a for a in self.source.ancestors(scope) if isinstance(a, ast.ClassDef)), None)
+        objects = {}
+        if owner is not None and names:
+            own = [thing for thing in self.namespace.values() if type(thing).__name__ == owner.name]
+            objects = {names.pop(0): own[0]} if len(own) == 1 else {}
+        call = next((c for c in self.source.calls(scope.name) if self.source.scope(c) is None), None)
+        arguments = {name: (value, TOP) for name, value in zip(names, call.args)} if call else {}
+        if call:
+            arguments |= {k.arg: (k.value, TOP) for k in call.keywords if k.arg}
+        self.contexts.append(Context(scope, arguments, objects))
+        return self.contexts[-1]
+
     def paths(self, node: ast.AST, context: Context) -> Iterator[tuple[Hop, ...]]:
         """Yield, for each way from the expression to the tensor, what it loses its history at."""
         key = id(node), id(context)
@@ -101,7 +119,8 @@ class Slice:
                 return context.objects[node.id]
             if node.id in context.arguments:
                 return self.resolve(*context.arguments[node.id])
-            return None if self.source.definitions.get((context.scope, node.id)) and context.scope else self.namespace.get(node.id)
+            local = context.depth and self.source.definitions.get((context.scope, node.id))
+            return None if local else self.namespace.get(node.id)
         if isinstance(node, ast.Attribute):
             return member(self.resolve(node.value, context), node.attr)
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):

@@ -1,0 +1,4 @@
+import torch
+w = torch.tensor([1.0, 2.0], requires_grad=True)
+loss = (w ** 2).sum()
+# why(w) -> no backward: 

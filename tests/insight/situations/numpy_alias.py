@@ -1,0 +1,8 @@
+import torch
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+y = x * 1
+a = y.detach().numpy()
+a[0] = 100.0
+loss = (y ** 2).sum()
+loss.backward()
+# why(x) -> alias written: line 4; line 5
