@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, NamedTuple
 
 from .model import Cut, Source
@@ -15,9 +16,13 @@ from .model import Cut, Source
 
 class Observation(NamedTuple):
     source: Source | None = None  # the line that ran the op
-    value: Any = None  # what the op returned: a tensor or a tuple of them, best held without its graph
+    value: Any = None  # what the op returned: a tensor, a tuple of them, or a function that gives it; best held without its graph
     scope: tuple[str, ...] = ()  # the modules that ran it, outermost first: ("encoder", "encoder.0")
     inner: str = ""  # the op that wrote through a view
+
+    def results(self) -> tuple:
+        value = self.value() if isinstance(self.value, FunctionType) else self.value
+        return tuple(value) if isinstance(value, (tuple, list)) else (value,)
 
 
 class Store:

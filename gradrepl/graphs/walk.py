@@ -246,7 +246,7 @@ class Builder:
     def named_outputs(self, function: Any, index: int, seen: Observation) -> tuple[tuple[Output, ...], tuple[str, ...]]:
         """The outputs of an op; a few have a name, are a root, or were seen."""
         outputs, faults = self.outputs[index], ()
-        results = seen.value if isinstance(seen.value, (tuple, list)) else (seen.value,)
+        results = seen.results() if self.reads else ()
         for number in range(len(outputs)):
             tensor = self.root_tensors.get((index, number))
             if tensor is None:

@@ -13,6 +13,7 @@ from numpy import ndarray
 
 from gradrepl.engine.names import NAMES, listen, unlisten
 from gradrepl.engine.tensor import Tensor, tensor_of
+from gradrepl.engine.views import CopySlices
 from gradrepl.insight.history import HISTORY, MOST_BYTES, MOST_STEPS, SMALL, Arrival, Pass, Seen, Step, Write, detail_of, tick
 from gradrepl.insight import places
 from gradrepl.insight.places import here
@@ -65,6 +66,14 @@ def seen(node: Any) -> Seen | None:
     """What was kept of a node, if it was recorded under these eyes."""
     kept = getattr(node, "seen", None)
     return kept and Seen(*kept)
+
+
+def inner(node: Any) -> str:
+    """The op that wrote through a view: its node's name and how much of the base it wrote, "MulBackward0 on (2,) of (4,)"."""
+    if not isinstance(node, CopySlices) or node.node is None:
+        return ""
+    (size, _, _), ((whole, _),) = node.place, node.outputs
+    return f"{node.node.name()} on {tuple(size)} of {tuple(whole)}"
 
 
 def tensor(array: Any) -> Any:

@@ -74,9 +74,10 @@ def node_seen(node: Any) -> observations.Observation | None:
     kept = seen(node)
     if kept is None:
         return None
-    tensor = observer(engine_of(node)).tensor  # type: ignore[union-attr]
-    values = tuple(None if value is None else tensor(value) for value in kept.values)
-    return observations.Observation(source_of(kept.where), values)
+    watching: Any = observer(engine_of(node))
+    inner = watching.inner(node) if hasattr(watching, "inner") else ""
+    values = lambda: tuple(None if value is None else watching.tensor(value) for value in kept.values)
+    return observations.Observation(source_of(kept.where), values, inner=inner)
 
 
 def cut_seen(tensor: Any) -> Cut | None:

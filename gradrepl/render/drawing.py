@@ -214,8 +214,8 @@ class Painter:
     def particulars(self, node: Node) -> Iterator[str]:
         if node.kind == "custom":
             yield "your Function" + (f", {labels.source_text(node.defined)}" if node.defined else "")
-        if node.kind == "inplace" and (node.inner or node.source):
-            yield node.inner or (node.source.text.strip() if node.source else "")
+        if node.kind == "inplace":
+            yield labels.writing_text(node)
         yield from (", ".join(labels.badges(output)) for output in node.outputs if labels.badges(output))
 
     def numbers(self, node: Node) -> Iterator[str]:

@@ -65,6 +65,12 @@ def shortened(text: str, most: int = 48) -> str:
     return text if len(text) <= most else text[: most - 1].rstrip(", ") + "…"
 
 
+def writing_text(node: Node) -> str:
+    """What a write through a view did, as far as that was seen: the op and the line."""
+    line = node.source.text.strip() if node.source else ""
+    return " · ".join(filter(None, (node.inner, f"writes by {line}" if line else "")))
+
+
 def names_text(names: tuple[str, ...], most: int = 3) -> str:
     """The names of a tensor, the first few, none longer than a card may be wide."""
     return ", ".join(map(shortened, names[:most])) + (f" and {len(names) - most} more" if len(names) > most else "")

@@ -46,7 +46,8 @@ def row(node: Node, graph: Graph) -> tuple[str, str, str, str]:
 def input_text(node: Node, place: int, edge: tuple[int, int] | None, graph: Graph) -> str:
     if edge is None:
         name = labels.input_name(node, place)
-        return str(dict(node.arguments).get(name, f"{name or f'input {place}'} constant"))
+        named = next((each.names[0] for each in node.saved if each.constant and each.names and name in each.slots), name or f"input {place}")
+        return str(dict(node.arguments).get(name, f"{named} constant"))
     target = graph.nodes[edge[0]]
     return target.id + (f".{edge[1]}" if len(target.outputs) > 1 else "")
 

@@ -211,8 +211,8 @@ class Writer:
         parts = [labels.arguments_text(node), labels.constants_text(node), *map(labels.numbers_text, node.outputs)]
         if node.kind == "custom":
             parts.append("your Function" + (f", {labels.source_text(node.defined)}" if node.defined else ""))
-        if node.inner:
-            parts.append(node.inner)
+        if node.kind == "inplace":
+            parts.append(labels.writing_text(node))
         users = self.consumers.get(place, ())
         if len(users) > 1 or users and self.nodes[self.parent[place]].id not in users:
             parts.append("used by " + (", ".join(users) if len(users) < 5 else f"{len(users)} nodes"))
