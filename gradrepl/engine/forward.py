@@ -18,7 +18,7 @@ from gradrepl.engine.modes import enable_grad, here
 from gradrepl.engine.names import NAMES, listen, unlisten
 from gradrepl.engine.node import Node, edge_of
 from gradrepl.engine.tensor import HIDDEN, Tensor, tensor_of
-from gradrepl.engine.views import offset, storage, strided
+from gradrepl.engine.views import geometry_of, storage, strided
 
 NO_LEVEL = "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
 NESTED = "Nested forward mode AD is not supported at the moment"
@@ -133,7 +133,10 @@ def push(node, result):
     outputs = [x for x in (result if isinstance(result, tuple) else (result,)) if isinstance(x, Tensor) and x.needs_grad]
     only_forward = not here.records or all([h or not edge for h, edge in zip(hidden, node.edges)])
     if any([t is not None for t in tangents]):
-        for x, tangent in zip(outputs, tangents_through(node, tangents, outputs, only_forward)):
+        if only_forward:
+            HIDDEN.add(node)
+        graph = not only_forward or any([t is not None and t.requires_grad for t in tangents])
+        for x, tangent in zip(outputs, tangents_through(node, tangents, outputs, graph)):
             carry(x, node, tangent, only_forward)
     elif only_forward:
         for x in outputs:
@@ -153,29 +156,30 @@ def carry(tensor, node, tangent, only_forward):
     if edge[0] is node or tensor.origin is None:
         return
     base, array = tensor.origin.base, tensor.array
-    before = tangent_of(base)
+    before = level.tangents.get(base.node.edges[0])  # the base's node is a CopySlices over what it was
     flat = np.zeros(storage(base.array).size, array.dtype)
+    whole, part = (strided(flat, *geometry_of(x)) for x in (base.array, array))
     if before is not None:
-        strided(flat, base.array.shape, [s // array.itemsize for s in base.array.strides], offset(base.array))[...] = before.array
-    strided(flat, array.shape, [s // array.itemsize for s in array.strides], offset(array))[...] = tangent.array
-    whole = strided(flat, base.array.shape, [s // array.itemsize for s in base.array.strides], offset(base.array))
+        whole[...] = before.array
+    part[...] = tangent.array
     level.tangents[edge_of(base)] = tensor_of(whole.copy())
     if only_forward:
         HIDDEN.add(base.node)
         level.hidden.append(weakref.ref(base))
 
 
-def tangents_through(node, tangents, outputs, only_forward):
-    """The tangent of every output of a node."""
+def tangents_through(node, tangents, outputs, graph):
+    """The tangent of every output of a node; with a `graph` if one can lead to anything."""
     here.pushing = True
     try:
         with enable_grad():
             if isinstance(node, Context):
-                return function_tangents(node, tangents)
-            found = twice_differentiated(node, tangents, outputs, not only_forward or any([t is not None and t.requires_grad for t in tangents]))
+                found = function_tangents(node, tangents)
+            else:
+                found = twice_differentiated(node, tangents, outputs, graph)
     finally:
         here.pushing = False
-    return [x.detach() for x in found] if only_forward and not any([t is not None and t.requires_grad for t in tangents]) else found
+    return found if graph else [x if x is None else x.detach() for x in found]
 
 
 def twice_differentiated(node, tangents, outputs, graph):
