@@ -12,6 +12,7 @@ _HOMES = {
     "tree": "gradrepl.render",
     "save": "gradrepl.render",
     "listing": "gradrepl.render",
+    "module_scopes": "gradrepl.graphs",
     "mimebundle": "gradrepl.render",
     "explain": "gradrepl.insight.explain",
     "step": "gradrepl.insight.step",

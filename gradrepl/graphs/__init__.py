@@ -8,10 +8,13 @@ from typing import Any
 from .errors import GraphError
 from .model import BackwardStep, Cut, Edge, Graph, Look, Node, Output, Root, Saved, Source, Value
 from .names import find_names
+from .scopes import module_scopes
 from .walk import Capture
 from .walk import capture as _capture
 
-__all__ = ["BackwardStep", "Capture", "Cut", "Edge", "Graph", "GraphError", "Look", "Node", "Output", "Root", "Saved", "Source", "Value", "capture", "graph"]
+__all__ = """
+BackwardStep Capture Cut Edge Graph GraphError Look Node Output Root Saved Source Value capture graph module_scopes
+""".split()
 
 
 def graph(y: Any, *, names: Any = None, **look: Any) -> Graph:

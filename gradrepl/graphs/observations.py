@@ -48,7 +48,9 @@ class Store:
         return len(self.kept)
 
 
+KEY = "gradrepl"  # in the metadata of a node
 _nodes, _cuts = Store(), Store()
+_in_metadata: list[bool] = []  # not empty once something was put there: reading `metadata` of every node is slow
 # who is asked about what was not recorded here: an observer that keeps what it sees in its own way
 node_witnesses: list[Callable[[Any], Observation | None]] = []
 cut_witnesses: list[Callable[[Any], Cut | None]] = []
@@ -56,21 +58,32 @@ cut_witnesses: list[Callable[[Any], Cut | None]] = []
 
 def record(node: Any, **seen: Any) -> None:
     """Keep what was seen of a node, beside what is kept already: any field of Observation."""
+    kept = (_kept(node) or Observation())._replace(**seen)
     try:
-        _nodes[node] = _nodes.get(node, Observation())._replace(**seen)
-    except TypeError:  # PyTorch's own nodes take no weak reference
-        return
+        _nodes[node] = kept
+    except TypeError:  # PyTorch's own nodes take no weak reference, but carry a dict
+        node.metadata[KEY] = kept
+        _in_metadata.append(True)
+        del _in_metadata[1:]
+
+
+def _kept(node: Any) -> Observation | None:
+    found = _nodes.get(node) if _nodes.kept else None
+    return found or (node.metadata.get(KEY) if _in_metadata else None)
 
 
 def any_observed() -> bool:
     """May `lookup` find anything?"""
-    return bool(_nodes.kept or node_witnesses)
+    return bool(_nodes.kept or _in_metadata or node_witnesses)
 
 
 def lookup(node: Any) -> Observation | None:
-    """Return what was seen of a node, if anything."""
-    found = _nodes.get(node) if _nodes.kept else None
-    return found or next(filter(None, (ask(node) for ask in node_witnesses)), None)
+    """Return what was seen of a node, if anything: what was recorded, and beside it what a witness tells."""
+    kept = _kept(node)
+    told = next(filter(None, (ask(node) for ask in node_witnesses)), None)
+    if kept and told:
+        return told._replace(**{name: value for name, value in kept._asdict().items() if value})
+    return kept or told
 
 
 def record_cut(tensor: Any, reason: str, source: Source | None = None) -> None:

@@ -15,13 +15,14 @@ def find_roots(asked: Any) -> list[tuple[str, Any]]:
 
     Raises GraphError if there is none.
     """
-    found = list(_search(asked))
+    found = list(tensors_in(asked))
     if not found:
         raise GraphError(_nothing_in(asked))
     return found
 
 
-def _search(asked: Any) -> Iterator[tuple[str, Any]]:
+def tensors_in(asked: Any) -> Iterator[tuple[str, Any]]:
+    """Yield (path, tensor or grad_fn) for all in a nest, each container once."""
     stack, seen = [("", asked)], set()
     while stack:
         path, thing = stack.pop()

@@ -28,9 +28,25 @@ class Cluster(NamedTuple):
 def scopes(graph: Graph) -> dict[str, str]:
     """Return {node id: path of a module}."""
     found = {node.id: node.scope[-1] for node in graph.nodes if node.scope}
+    return with_leaves(graph, found) if found else by_parameters(graph)
+
+
+def with_leaves(graph: Graph, found: dict[str, str]) -> dict[str, str]:
+    """Add each leaf that one op alone reads to the module of that op."""
+    leaves = {}
+    for node in graph.nodes:
+        for edge in filter(None, node.inputs if node.id in found else ()):
+            target = graph.nodes[edge[0]]
+            if target.leaf and target.uses == 1:
+                leaves[target.id] = found[node.id]
+    return found | leaves
+
+
+def by_parameters(graph: Graph) -> dict[str, str]:
+    found: dict[str, str] = {}
     for place in range(len(graph.nodes) - 1, -1, -1):  # producers first, for a weight may be read through its transpose
         node = graph.nodes[place]
-        path = module_of(node) if node.leaf else found.get(node.id) or read_by(node, graph, found)
+        path = module_of(node) if node.leaf else read_by(node, graph, found)
         if path:
             found[node.id] = path
     return found if len(graph.nodes) > MOST_FILLED else filled(graph, found)
