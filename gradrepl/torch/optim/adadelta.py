@@ -1,0 +1,46 @@
+"""torch.optim.Adadelta: steps in the units of the parameters."""
+
+__name__ = __name__.removeprefix("gradrepl.")
+
+from gradrepl import torch
+from gradrepl.torch.optim.optimizer import Optimizer, check_lr, decayed, new_step, value_of
+
+
+class Adadelta(Optimizer):
+    def __init__(
+        self,
+        params,
+        lr=1.0,
+        rho=0.9,
+        eps=1e-6,
+        weight_decay=0,
+        foreach=None,
+        *,
+        capturable=False,
+        maximize=False,
+        differentiable=False,
+    ):
+        check_lr(lr)
+        if not 0.0 <= rho <= 1.0:
+            raise ValueError(f"Invalid rho value: {rho}")
+        if not 0.0 <= eps:
+            raise ValueError(f"Invalid epsilon value: {eps}")
+        if not 0.0 <= weight_decay:
+            raise ValueError(f"Invalid weight_decay value: {weight_decay}")
+        defaults = dict(lr=lr, rho=rho, eps=eps, weight_decay=weight_decay, maximize=maximize, capturable=capturable)
+        super().__init__(params, {**defaults, "foreach": foreach, "differentiable": differentiable})
+
+    def update(self, parameter, grad, state, group):
+        if not state:
+            state["step"] = new_step()
+            state["square_avg"], state["acc_delta"] = torch.zeros_like(parameter), torch.zeros_like(parameter)
+        state["step"] += 1
+        grad, rho, eps, square, moved = decayed(parameter, grad, group), group["rho"], group["eps"], state["square_avg"], state["acc_delta"]
+        square.mul_(rho).addcmul_(grad, grad, value=1 - rho)
+        root = square.add(eps).sqrt_()
+        delta = moved.add(eps).sqrt_()
+        if group["differentiable"]:
+            delta = delta.clone()
+        delta.div_(root).mul_(grad)
+        moved.mul_(rho).addcmul_(delta, delta, value=1 - rho)
+        parameter.add_(delta, alpha=-value_of(group["lr"]))

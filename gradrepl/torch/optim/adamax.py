@@ -1,0 +1,37 @@
+"""torch.optim.Adamax: Adam with the largest gradient in the place of the second moment."""
+
+__name__ = __name__.removeprefix("gradrepl.")
+
+from gradrepl import torch
+from gradrepl.torch.optim.adam import check_adam
+from gradrepl.torch.optim.optimizer import Optimizer, decayed, new_step, value_of
+
+
+class Adamax(Optimizer):
+    def __init__(
+        self,
+        params,
+        lr=2e-3,
+        betas=(0.9, 0.999),
+        eps=1e-8,
+        weight_decay=0,
+        foreach=None,
+        *,
+        maximize=False,
+        differentiable=False,
+        capturable=False,
+    ):
+        check_adam(lr, betas, eps, weight_decay)
+        defaults = dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, foreach=foreach, maximize=maximize)
+        super().__init__(params, {**defaults, "differentiable": differentiable, "capturable": capturable})
+
+    def update(self, parameter, grad, state, group):
+        if not state:
+            state["step"] = new_step()
+            state["exp_avg"], state["exp_inf"] = torch.zeros_like(parameter), torch.zeros_like(parameter)
+        state["step"] += 1
+        grad, (beta1, beta2), largest = decayed(parameter, grad, group), group["betas"], state["exp_inf"]
+        state["exp_avg"].lerp_(grad, 1 - beta1)
+        largest.copy_(torch.maximum(largest.mul_(beta2), grad.abs().add_(group["eps"])))
+        lr = value_of(group["lr"]) / (1 - beta1 ** value_of(state["step"]))
+        parameter.addcdiv_(state["exp_avg"], largest, value=-lr)
