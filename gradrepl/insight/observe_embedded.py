@@ -14,12 +14,24 @@ from numpy import ndarray
 from gradrepl.engine.names import NAMES, listen, unlisten
 from gradrepl.engine.tensor import Tensor, tensor_of
 from gradrepl.engine.views import CopySlices
-from gradrepl.insight.history import HISTORY, MOST_BYTES, MOST_STEPS, SMALL, Arrival, Pass, Seen, Step, Write, detail_of, tick
 from gradrepl.insight import places
+from gradrepl.insight.history import HISTORY, MOST_BYTES, MOST_STEPS, SMALL, Arrival, Pass, Seen, Step, Write, detail_of, tick
 from gradrepl.insight.places import here
 
 # methods and properties after which a tensor has lost its history, or that change what backward does
-METHODS = ("detach", "detach_", "numpy", "item", "tolist", "requires_grad_", "retain_grad", "register_hook", "__float__", "__int__", "__array__")
+METHODS = (
+    "detach",
+    "detach_",
+    "numpy",
+    "item",
+    "tolist",
+    "requires_grad_",
+    "retain_grad",
+    "register_hook",
+    "__float__",
+    "__int__",
+    "__array__",
+)
 LARGE = (None,)
 PLAIN = (int, float, complex, str, bool, tuple, ndarray)
 replaced: dict[str, Any] = {}  # what stood in the place of what watches

@@ -112,7 +112,9 @@ def saw_write(tensor: Any, before: Any, place: Any) -> None:
     now = tensor.grad_fn
     node = now.name() if now is not before and now is not None else ""
     HISTORY.writes.append(
-        Write(tensor.untyped_storage().data_ptr(), tensor._version, place, tick(), node, tensor._is_view(), before.name() if before else "", 0)
+        Write(
+            tensor.untyped_storage().data_ptr(), tensor._version, place, tick(), node, tensor._is_view(), before.name() if before else "", 0
+        )
     )
 
 
@@ -138,7 +140,8 @@ def saw_result(tensor: Any, place: Any) -> None:
 
 def edge_keys(node: Any) -> tuple:
     return tuple(
-        below and ((id(below.variable) if hasattr(below, "variable") else below._sequence_nr()), number) for below, number in node.next_functions
+        below and ((id(below.variable) if hasattr(below, "variable") else below._sequence_nr()), number)
+        for below, number in node.next_functions
     )
 
 
@@ -190,7 +193,9 @@ def watch_leaf(node: Any) -> None:
         run, tensor = running(), leaf()
         grad = None if tensor is None else tensor.grad
         arrived = run.kept(array_of(incoming[0])) if incoming[0] is not None else None
-        run.arrivals.append(Arrival(key, leaf, arrived, befores.pop() if befores else None, None if grad is None else array_of(grad), shape))
+        run.arrivals.append(
+            Arrival(key, leaf, arrived, befores.pop() if befores else None, None if grad is None else array_of(grad), shape)
+        )
 
     node.register_prehook(before)
     node.register_hook(after)

@@ -8,6 +8,7 @@ from types import FrameType
 from typing import Any
 
 from gradrepl.graphs.protocol import is_module, is_tensor
+from gradrepl.insight import places
 from gradrepl.insight.causes.answer import Answer, answer
 from gradrepl.insight.causes.missing import EXPLAINED, FIXES, nearest, words
 from gradrepl.insight.causes.program import base_name
@@ -15,7 +16,6 @@ from gradrepl.insight.causes.question import Question, call_at
 from gradrepl.insight.causes.slicing import TOP, Hop, Slice
 from gradrepl.insight.causes.steps import operands
 from gradrepl.insight.history import Pass, Write
-from gradrepl.insight import places
 from gradrepl.insight.observer import engine_of, seen
 from gradrepl.insight.places import Place, foreign
 
@@ -170,10 +170,17 @@ def same_graph(f: Failure, name: str, root: Any, first: Pass | None) -> Answer:
     calls = [c for c in f.backward_calls if f.text(c).startswith(name)]
     where = f.where(first.where) if first else f.where(calls[0]) if calls else ""
     loop = "" if where != f.line else ", in an earlier round of the loop"
-    what = f"the value of {freed[1]} that {freed[0]} had saved" if freed and freed[1] else f"what {freed[0]} had saved" if freed else "the saved values"
+    what = (
+        f"the value of {freed[1]} that {freed[0]} had saved"
+        if freed and freed[1]
+        else f"what {freed[0]} had saved"
+        if freed
+        else "the saved values"
+    )
     return answer(
         "backward twice",
-        f"{name}.backward() ran a second time on the same graph ({f.line}): the first call{f' ({where}{loop})' if where else ''} freed {what}, so compute {name} again "
+        f"{name}.backward() ran a second time on the same graph ({f.line}): the first call{f' ({where}{loop})' if where else ''} freed "
+        f"{what}, so compute {name} again "
         f"before it, or pass retain_graph=True to the first call.",
         freed and f"{freed[0]}{freed[2]}._saved_{freed[3]} is freed",
         where and f"first backward on {where}, second on {f.line}",
@@ -214,14 +221,20 @@ def shared_part(f: Failure, name: str, keys: dict[int, Any], first: Pass, failed
     into = into or (kept.where.text if kept else step.name)
     again = f.where(first.where) == f.line
     story = (
-        f"{into}, computed by {kept.where.text if kept else step.name} ({f.where(kept.where) if kept else '?'}) in an earlier step, still carries its history along: a state kept between steps"
+        f"{into}, computed by {kept.where.text if kept else step.name} ({f.where(kept.where) if kept else '?'}) in an earlier step, "
+        "still carries its history along: a state kept between steps"
         if again
         else f"{into} ({f.where(kept.where) if kept else '?'}) is shared by both results"
     )
-    fix = f"{into} = {into}.detach() between the steps" if again else f"add the results and call backward() once, or backward(retain_graph=True) on {f.where(first.where)}"
+    fix = (
+        f"{into} = {into}.detach() between the steps"
+        if again
+        else f"add the results and call backward() once, or backward(retain_graph=True) on {f.where(first.where)}"
+    )
     return answer(
         "backward twice",
-        f"{name}.backward() on {f.line} went a second time through a part of the graph that backward() had freed already ({f.where(first.where)}): {story}; "
+        f"{name}.backward() on {f.line} went a second time through a part of the graph that backward() had freed already "
+        f"({f.where(first.where)}): {story}; "
         f"{'detach it' if again else 'keep the graph'} ({fix}).",
         f"{step.name.rpartition('::')[2]} was visited by both passes",
         fix=fix,
@@ -232,7 +245,9 @@ def shared_part(f: Failure, name: str, keys: dict[int, Any], first: Pass, failed
 
 
 def modified(f: Failure) -> Answer | None:
-    found = re.search(r"\[torch\.\w+ \[(.*?)\]\](?:, which is output (\d+) of ([\w:]+),)? is at version (\d+); expected version (\d+)", f.message)
+    found = re.search(
+        r"\[torch\.\w+ \[(.*?)\]\](?:, which is output (\d+) of ([\w:]+),)? is at version (\d+); expected version (\d+)", f.message
+    )
     if not found:
         return None
     now, then = int(found[4]), int(found[5])
@@ -246,13 +261,19 @@ def modified(f: Failure) -> Answer | None:
         how = f"{one_line(write)} on {f.where(write.where)} changed {name} in place"
     else:
         statement = static_write(f, name)
-        how = f"{f.text(statement)} on {f.where(statement)} changed {name} in place" if statement is not None else f"{name} was changed in place"
+        how = (
+            f"{f.text(statement)} on {f.where(statement)} changed {name} in place"
+            if statement is not None
+            else f"{name} was changed in place"
+        )
     producer = f"{node}" + (f" ({f.where(place)})" if place else "")
     fix = out_of_place(f, write, name)
     return answer(
         "saved tensor modified",
-        f"{how}, but {producer} had saved {name} for its derivative: it was saved at version {then} and is now at version {now}, so {instead(fix)}.",
-        f"{node}{id}._saved_{slot or 'self'} is {name}: version {then} when saved{f' ({f.where(place)})' if place else ''}, version {now} now",
+        f"{how}, but {producer} had saved {name} for its derivative: it was saved at version {then} and is now at version {now}, so "
+        f"{instead(fix)}.",
+        f"{node}{id}._saved_{slot or 'self'} is {name}: version {then} when saved{f' ({f.where(place)})' if place else ''}, version "
+        f"{now} now",
         f"output {found[2]} of {found[3]}" if found[3] else None,
         fix=fix,
     )
@@ -264,7 +285,9 @@ def instead(fix: str) -> str:
 
 def one_line(write: Write) -> str:
     statement = write.where.statement
-    return ast.unparse(statement) if isinstance(statement, (ast.AugAssign, ast.Assign)) and "(" not in write.where.text else write.where.text
+    return (
+        ast.unparse(statement) if isinstance(statement, (ast.AugAssign, ast.Assign)) and "(" not in write.where.text else write.where.text
+    )
 
 
 def spoilt_node(f: Failure, then: int, now: int) -> tuple[str, str, list[str], Place | None, str] | None:
@@ -312,7 +335,9 @@ def written_name(write: Write | None) -> str:
     if called_on is not None:
         return base_name(called_on)
     statement = write.where.statement
-    target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target if isinstance(statement, ast.AugAssign) else None
+    target = (
+        statement.targets[0] if isinstance(statement, ast.Assign) else statement.target if isinstance(statement, ast.AugAssign) else None
+    )
     return base_name(target) if target is not None else ""
 
 
@@ -344,7 +369,12 @@ def out_of_place(f: Failure, write: Write | None, name: str) -> str:
     if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name) and type(statement.op) in OPERATORS:
         return f"{name} = {name} {OPERATORS[type(statement.op)]} {ast.unparse(statement.value)}"
     call = statement.value if isinstance(statement, ast.Expr) else None
-    if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name) and call.func.attr not in ("zero_", "fill_"):
+    if (
+        isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Attribute)
+        and isinstance(call.func.value, ast.Name)
+        and call.func.attr not in ("zero_", "fill_")
+    ):
         return f"{name} = {name}.{call.func.attr[:-1]}({', '.join(map(ast.unparse, call.args))})"
     return f"{name} = {name}.clone() before the write"
 
@@ -355,7 +385,8 @@ def detached_in_place(f: Failure) -> Answer:
     name = base_name(next(iter(targets_of(text)), ast.Constant(0))) or "a tensor"
     return answer(
         "detached in place",
-        f"{text} on {where} detached {name} in place, but a node had saved {name} for its derivative and backward ({f.line}) still needs its place in the graph; use the "
+        f"{text} on {where} detached {name} in place, but a node had saved {name} for its derivative and backward ({f.line}) still "
+        "needs its place in the graph; use the "
         f"out-of-place {name}.detach() instead.",
         f"{where}: {text}",
         fix=f"{name}_values = {name}.detach()",
@@ -392,7 +423,8 @@ def leaf_written(f: Failure) -> Answer:
         how = f"writes through a view of {name}, a leaf" if direct else f"would change {name} in place, but {name} is a leaf"
         return answer(
             "leaf written in place",
-            f"{statement} on {f.line} {how} that requires grad: autograd does not allow that, for the value that the leaf had in the graph would be lost; do it under torch.no_grad().",
+            f"{statement} on {f.line} {how} that requires grad: autograd does not allow that, for the value that the leaf had in the "
+            "graph would be lost; do it under torch.no_grad().",
             f"{name}.is_leaf is True, {name}.requires_grad is True, grad mode is on",
             fix=f"with torch.no_grad(): {statement}",
         )
@@ -401,8 +433,10 @@ def leaf_written(f: Failure) -> Answer:
     made = f.made_at(tensor) or f.definition_of(name)
     return answer(
         "view of a leaf written in place",
-        f"{name} is a view of {of}, a leaf that requires grad, so {statement} on {f.line} would change the leaf {of} in place: do it under torch.no_grad().",
-        f"{name}._base is {of} (is_leaf True, requires_grad True); {name}.grad_fn is {tensor.grad_fn.name() if tensor.grad_fn else None} ({f.where(made)})",
+        f"{name} is a view of {of}, a leaf that requires grad, so {statement} on {f.line} would change the leaf {of} in place: do it "
+        "under torch.no_grad().",
+        f"{name}._base is {of} (is_leaf True, requires_grad True); {name}.grad_fn is "
+        f"{tensor.grad_fn.name() if tensor.grad_fn else None} ({f.where(made)})",
         fix=f"with torch.no_grad(): {statement}",
     )
 
@@ -414,12 +448,18 @@ def several_views(f: Failure) -> Answer:
     base = tensor._base if is_tensor(tensor) else None
     loop = loop_over(f, name)
     of = (f.name_of(base) if base is not None else "") or (loop[1] if loop else "the tensor")
-    made = f"Iterating over {of} ({f.where(loop[0])}) calls {kind}(), which" if loop and kind == "unbind" else f"{kind}() of {of}{made_on(f, name)}"
+    made = (
+        f"Iterating over {of} ({f.where(loop[0])}) calls {kind}(), which"
+        if loop and kind == "unbind"
+        else f"{kind}() of {of}{made_on(f, name)}"
+    )
     statement = f.statement_text()
     return answer(
         "one of several views",
-        f"{made} makes several views at once, and such a view, {name}, cannot be changed in place ({statement}, {f.line}): compute it out of place instead, on the whole of {of}.",
-        f"{name}._base is {of}, grad_fn {tensor.grad_fn.name() if is_tensor(tensor) and tensor.grad_fn else '?'}; in-place write on {f.line}",
+        f"{made} makes several views at once, and such a view, {name}, cannot be changed in place ({statement}, {f.line}): compute it "
+        f"out of place instead, on the whole of {of}.",
+        f"{name}._base is {of}, grad_fn {tensor.grad_fn.name() if is_tensor(tensor) and tensor.grad_fn else '?'}; in-place write on "
+        f"{f.line}",
         fix=f"{of} = {of} - … for the whole tensor, or {name} = {name}.clone() first",
     )
 
@@ -444,7 +484,8 @@ def no_grad_view(f: Failure) -> Answer:
     mode = "inference_mode" if "inference mode" in f.message else "no_grad"
     return answer(
         "view made in no_grad",
-        f"{name} is a view that was made under {mode} ({f.where(made)}), and {f.statement_text()} on {f.line} changes it in place while grad mode is on: autograd cannot tell whether "
+        f"{name} is a view that was made under {mode} ({f.where(made)}), and {f.statement_text()} on {f.line} changes it in place while "
+        "grad mode is on: autograd cannot tell whether "
         f"the write is to be recorded; make the view and write it on the same side of the {mode} block.",
         f"{f.where(made)}: {f.text(made)}" if made is not None else None,
         fix=f"move the line that makes {name} out of the {mode} block, or the write into it",
@@ -455,19 +496,25 @@ def overlapping(f: Failure) -> Answer:
     name, tensor = target_tensor(f)
     return answer(
         "expanded tensor written",
-        f"{f.statement_text()} on {f.line} writes {name} in place, but {name} was expanded{made_on(f, name)}: several of its elements are one and the same place in memory; clone() it first.",
+        f"{f.statement_text()} on {f.line} writes {name} in place, but {name} was expanded{made_on(f, name)}: several of its elements "
+        "are one and the same place in memory; clone() it first.",
         f"{name}: shape {tuple(tensor.shape)}, strides {tensor.stride()}" if is_tensor(tensor) else None,
         fix=f"{name} = {name}.clone()",
     )
 
 
 def inference(f: Failure) -> Answer:
-    made = next((n for n in f.source.owner if isinstance(n, ast.With) and any("inference_mode" in f.text(i.context_expr) for i in n.items)), None)
-    inside = sorted({n.id for s in (made.body if made else ()) for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)})
+    made = next(
+        (n for n in f.source.owner if isinstance(n, ast.With) and any("inference_mode" in f.text(i.context_expr) for i in n.items)), None
+    )
+    inside = sorted(
+        {n.id for s in (made.body if made else ()) for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    )
     name = ", ".join(inside) or "a tensor"
     return answer(
         "inference tensor",
-        f"{name} was made under torch.inference_mode() ({f.where(made)}), and such a tensor can never take part in a graph: {f.statement_text()} on {f.line} needs one that can; use "
+        f"{name} was made under torch.inference_mode() ({f.where(made)}), and such a tensor can never take part in a graph: "
+        f"{f.statement_text()} on {f.line} needs one that can; use "
         f"torch.no_grad() instead of inference_mode(), or {name}.clone() outside it.",
         f"{name}.is_inference() is True",
         fix=f"make {name} under torch.no_grad(), or use {name}.clone()",
@@ -484,7 +531,8 @@ def not_scalar(f: Failure) -> Answer:
     call = "backward()" if "backward" in f.said else "autograd.grad()"
     return answer(
         "not a scalar",
-        f"{name} is {kind}: {shape}, and {call} on {f.line} can start by itself only from a single number; reduce it first ({name}.sum() or {name}.mean()), or say what to start "
+        f"{name} is {kind}: {shape}, and {call} on {f.line} can start by itself only from a single number; reduce it first "
+        f"({name}.sum() or {name}.mean()), or say what to start "
         f"with: gradient=torch.ones_like({name}).",
         f"{name}: shape {tuple(tensor.shape)}, made on {f.where(f.made_at(tensor))}" if is_tensor(tensor) and f.made_at(tensor) else None,
         fix=f"{name}.sum().backward(), or {name}.backward(torch.ones_like({name}))",
@@ -498,7 +546,8 @@ def no_history(f: Failure) -> Answer:
     if grad_call is not None:
         return answer(
             "no create_graph",
-            f"{name} has no grad_fn because the gradient it is computed from came out of {f.text(grad_call)} on {f.where(grad_call)} without create_graph=True: backward itself was not "
+            f"{name} has no grad_fn because the gradient it is computed from came out of {f.text(grad_call)} on {f.where(grad_call)} "
+            "without create_graph=True: backward itself was not "
             f"recorded, so there is no graph to differentiate a second time ({f.line}).",
             f"{name}.requires_grad is False",
             fix="create_graph=True in that call",
@@ -512,13 +561,15 @@ def no_history(f: Failure) -> Answer:
     if undone:
         return answer(
             "nothing requires grad",
-            f"{name} has no grad_fn because {undone[-1].where.text} on {f.where(undone[-1].where)} switched requires_grad off: nothing that {name} is computed from requires grad.",
+            f"{name} has no grad_fn because {undone[-1].where.text} on {f.where(undone[-1].where)} switched requires_grad off: nothing "
+            f"that {name} is computed from requires grad.",
             f"{name}.requires_grad is False, {name}.grad_fn is None",
             fix="switch requires_grad on before the forward pass",
         )
     return answer(
         "nothing requires grad",
-        f"{name} has no grad_fn: nothing that it is computed from requires grad, so no graph was recorded and backward() on {f.line} has nowhere to go; make the input with "
+        f"{name} has no grad_fn: nothing that it is computed from requires grad, so no graph was recorded and backward() on {f.line} "
+        "has nowhere to go; make the input with "
         f"requires_grad=True before computing {name}.",
         f"{name}.requires_grad is False, {name}.grad_fn is None",
         fix="requires_grad=True where the tensor to differentiate by is made",
@@ -529,7 +580,8 @@ def no_history_by(f: Failure, name: str, hop: Hop, leaf: str) -> Answer:
     said = words(f, hop)
     return answer(
         hop.kind,
-        f"{name} has no grad_fn because {EXPLAINED[hop.kind].format(**said)}: backward() on {f.line} finds no way from {name} back to {leaf}.",
+        f"{name} has no grad_fn because {EXPLAINED[hop.kind].format(**said)}: backward() on {f.line} finds no way from {name} back to "
+        f"{leaf}.",
         f"{name}.requires_grad is False, {name}.grad_fn is None",
         f"{f.where(hop.statement)}: {f.text(hop.statement)}" if isinstance(hop.statement, (ast.Assign, ast.Expr, ast.Return)) else None,
         fix=FIXES[hop.kind].format(**said),
@@ -558,7 +610,11 @@ def without_create_graph(f: Failure, name: str) -> ast.Call | None:
     for call in f.source.calls("grad"):
         if "autograd" in f.text(call) and not any(k.arg == "create_graph" for k in call.keywords):
             statement = f.source.statement(call)
-            targets = {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)} if statement is not None else set()
+            targets = (
+                {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+                if statement is not None
+                else set()
+            )
             definition = f.definition_of(name)
             used = {n.id for n in ast.walk(definition if definition is not None else f.node or statement) if isinstance(n, ast.Name)}  # type: ignore[arg-type]
             if targets & (used | {name}):
@@ -581,13 +637,20 @@ def not_used(f: Failure) -> Answer | None:
     meant = meant_instead(f, expression, tensor, result)
     made = f.made_at(tensor) if is_tensor(tensor) else None
     definition = f.definition_of(name)
-    how = f"{name} was made {'from ' + meant + ' ' if meant else ''}({f.where(made or definition) or f.line})" if made or definition is not None or meant else f"{name}"
+    how = (
+        f"{name} was made {'from ' + meant + ' ' if meant else ''}({f.where(made or definition) or f.line})"
+        if made or definition is not None or meant
+        else f"{name}"
+    )
     leaves = leaf_names(f, result)
     return answer(
         "not in the graph",
-        f"{how} and is not part of the graph of {root}, so {root} has no gradient with respect to it{f': differentiate with respect to {meant} (did you mean {meant}?)' if meant else ''}.",
+        f"{how} and is not part of the graph of {root}, so {root} has no gradient with respect to "
+        f"it{f': differentiate with respect to {meant} (did you mean {meant}?)' if meant else ''}.",
         f"leaves under {root}: {', '.join(leaves)}" if leaves else None,
-        f"{name} is the output of {tensor.grad_fn.name()} ({f.where(made)}), which is not among the nodes under {root}" if is_tensor(tensor) and tensor.grad_fn is not None else None,
+        f"{name} is the output of {tensor.grad_fn.name()} ({f.where(made)}), which is not among the nodes under {root}"
+        if is_tensor(tensor) and tensor.grad_fn is not None
+        else None,
         fix=f"torch.autograd.grad({root}, {meant})" if meant else f"compute {root} from {name}, or pass allow_unused=True",
     )
 
@@ -619,7 +682,8 @@ def not_differentiated(f: Failure) -> Answer | None:
     made = f.definition_of(name)
     return answer(
         "requires_grad is False",
-        f"{name} does not require grad{f' (made on {f.where(made)})' if made is not None else ''}, so nothing can be differentiated with respect to it ({f.line}): make it with requires_grad=True before the forward pass.",
+        f"{name} does not require grad{f' (made on {f.where(made)})' if made is not None else ''}, so nothing can be differentiated "
+        f"with respect to it ({f.line}): make it with requires_grad=True before the forward pass.",
         f"{name}.requires_grad is False",
         fix=f"{name}.requires_grad_() before the forward pass",
     )
@@ -631,7 +695,8 @@ def mismatch(f: Failure) -> Answer:
     given, wanted = (shapes + ["?", "?"])[:2]
     return answer(
         "gradient of the wrong shape",
-        f"The gradient given to backward() on {f.line} has shape {given}, but {name} has shape {wanted}: it must have the shape of the tensor it is the gradient of.",
+        f"The gradient given to backward() on {f.line} has shape {given}, but {name} has shape {wanted}: it must have the shape of the "
+        "tensor it is the gradient of.",
         f"{f.line}: {f.said}",
         fix=f"gradient=torch.ones_like({name})",
     )
@@ -650,7 +715,8 @@ def integer_leaf(f: Failure) -> Answer:
     what = f"{name} ({f.where(f.definition_of(name))})" if is_tensor(tensor) else f"{called_text(node) or 'the tensor'} on {f.line}"
     return answer(
         "integers",
-        f"{what} is a tensor of integers ({dtype}), and only floating-point or complex tensors can require grad: write {floats if not is_tensor(tensor) else name + '.float()'} or dtype=torch.float32.",
+        f"{what} is a tensor of integers ({dtype}), and only floating-point or complex tensors can require grad: write "
+        f"{floats if not is_tensor(tensor) else name + '.float()'} or dtype=torch.float32.",
         f"{f.line}: the data {data} give dtype {dtype}",
         fix=f"{f.said.replace(data, floats, 1)}" if not is_tensor(tensor) else f"{name} = {name}.float(), then requires_grad_()",
     )
@@ -666,14 +732,18 @@ def called_text(node: Any) -> str:
 def to_numpy(f: Failure) -> Answer:
     node = f.parsed
     candidates = [n for n in ast.walk(node) if isinstance(n, (ast.Name, ast.Attribute))] if node is not None else []
-    name = next((ast.unparse(n) for n in candidates if is_tensor(t := f.value_of(ast.unparse(n))) and t.requires_grad), f.receiver or "the tensor")
+    name = next(
+        (ast.unparse(n) for n in candidates if is_tensor(t := f.value_of(ast.unparse(n))) and t.requires_grad), f.receiver or "the tensor"
+    )
     tensor = f.value_of(name)
     why = "it has a grad_fn" if is_tensor(tensor) and tensor.grad_fn is not None else "it requires grad"
     return answer(
         "numpy of a tensor that requires grad",
-        f"{f.said} on {f.line} hands {name} to NumPy, but {name} is part of a graph ({why}), and NumPy records nothing, so the gradient would be lost unnoticed: take "
+        f"{f.said} on {f.line} hands {name} to NumPy, but {name} is part of a graph ({why}), and NumPy records nothing, so the gradient "
+        "would be lost unnoticed: take "
         f"{name}.detach().numpy() if only the values are wanted.",
-        f"{name}.requires_grad is True" + (f", grad_fn {tensor.grad_fn.name()}" if is_tensor(tensor) and tensor.grad_fn is not None else ""),
+        f"{name}.requires_grad is True"
+        + (f", grad_fn {tensor.grad_fn.name()}" if is_tensor(tensor) and tensor.grad_fn is not None else ""),
         fix=f"{name}.detach().numpy()",
     )
 
@@ -684,13 +754,17 @@ def deep_copy(f: Failure) -> Answer:
     tensor = f.value_of(name)
     if is_tensor(tensor):
         place = f.made_at(tensor) or f.definition_of(name)
-        by = f"computed by {place.text if isinstance(place, Place) else f.text(place) if place is not None else tensor.grad_fn.name()} ({f.where(place)})"
+        by = (
+            f"computed by {place.text if isinstance(place, Place) else f.text(place) if place is not None else tensor.grad_fn.name()} "
+            f"({f.where(place)})"
+        )
         held = name
     else:
         held, by = f"a tensor inside {name}", "computed, not made by you"
     return answer(
         "deepcopy of a non-leaf",
-        f"{held} is not a leaf: it was {by} and has a grad_fn, and deepcopy() on {f.line} cannot copy a piece of a graph, so copy the values with {name}.detach().clone().",
+        f"{held} is not a leaf: it was {by} and has a grad_fn, and deepcopy() on {f.line} cannot copy a piece of a graph, so copy the "
+        f"values with {name}.detach().clone().",
         f"{name}.is_leaf is False, {name}.grad_fn is {tensor.grad_fn.name()}" if is_tensor(tensor) else None,
         fix=f"{f.statement_text().replace(f.said, f'{name}.detach().clone()')}",
     )
@@ -700,10 +774,15 @@ def change_flag(f: Failure) -> Answer:
     name, tensor = target_tensor(f)
     name = name.removesuffix(".requires_grad")
     tensor = f.value_of(name)
-    by = f", the result of {tensor.grad_fn.name()} ({f.where(f.made_at(tensor) or f.definition_of(name))})" if is_tensor(tensor) and tensor.grad_fn is not None else ""
+    by = (
+        f", the result of {tensor.grad_fn.name()} ({f.where(f.made_at(tensor) or f.definition_of(name))})"
+        if is_tensor(tensor) and tensor.grad_fn is not None
+        else ""
+    )
     return answer(
         "requires_grad of a non-leaf",
-        f"{name} is not a leaf{by}, and requires_grad can be changed only for leaves ({f.line}): to use its values without history take {name}.detach().",
+        f"{name} is not a leaf{by}, and requires_grad can be changed only for leaves ({f.line}): to use its values without history take "
+        f"{name}.detach().",
         f"{name}.is_leaf is False",
         fix=f"{name} = {name}.detach()",
     )
@@ -740,7 +819,8 @@ def hook_without_graph(f: Failure) -> Answer:
     what = "retain_grad()" if "retain_grad" in f.message else "register_hook()"
     return answer(
         "requires_grad is False",
-        f"{name} does not require grad, so no gradient will ever come by, and {what} on {f.line} has nothing to wait for: make its inputs with requires_grad=True first.",
+        f"{name} does not require grad, so no gradient will ever come by, and {what} on {f.line} has nothing to wait for: make its "
+        "inputs with requires_grad=True first.",
         f"{name}.requires_grad is False",
         fix=f"{name}.requires_grad_() before {what}",
     )
@@ -754,9 +834,11 @@ def non_leaf_optimised(f: Failure) -> Answer:
     place = f.made_at(tensor) if is_tensor(tensor) else None
     return answer(
         "non-leaf in an optimizer",
-        f"{name} is not a leaf: it was computed{f' by {place.text} ({f.where(place)})' if place else ''}, and an optimizer can change leaves only; make it a leaf with "
+        f"{name} is not a leaf: it was computed{f' by {place.text} ({f.where(place)})' if place else ''}, and an optimizer can change "
+        "leaves only; make it a leaf with "
         f"{name}.detach().requires_grad_().",
-        f"{name}.is_leaf is False" + (f", {name}.grad_fn is {tensor.grad_fn.name()}" if is_tensor(tensor) and tensor.grad_fn is not None else ""),
+        f"{name}.is_leaf is False"
+        + (f", {name}.grad_fn is {tensor.grad_fn.name()}" if is_tensor(tensor) and tensor.grad_fn is not None else ""),
         fix=f"{name} = {name}.detach().requires_grad_()",
     )
 
@@ -767,7 +849,8 @@ def not_a_parameter(f: Failure) -> Answer:
     value = ast.unparse(statement.value) if isinstance(statement, ast.Assign) else "a tensor"
     return answer(
         "not a Parameter",
-        f"{target} = {value} on {f.line} puts a plain tensor where the module has an nn.Parameter: only a Parameter, a leaf that the optimizer knows, can stand there.",
+        f"{target} = {value} on {f.line} puts a plain tensor where the module has an nn.Parameter: only a Parameter, a leaf that the "
+        "optimizer knows, can stand there.",
         f"{f.line}: {f.statement_text()}",
         fix=f"with torch.no_grad(): {target}.copy_({value}), or {target} = nn.Parameter({value})",
     )
@@ -776,7 +859,8 @@ def not_a_parameter(f: Failure) -> Answer:
 def assigned_gradient(f: Failure) -> Answer:
     return answer(
         "gradient of another kind",
-        f"{f.statement_text()} on {f.line} gives .grad a tensor of another shape or dtype than the tensor it belongs to: {f.message.splitlines()[0].rstrip('.')}.",
+        f"{f.statement_text()} on {f.line} gives .grad a tensor of another shape or dtype than the tensor it belongs to: "
+        f"{f.message.splitlines()[0].rstrip('.')}.",
         fix="make the gradient with torch.zeros_like(tensor)",
     )
 
@@ -798,7 +882,11 @@ def custom_class(f: Failure) -> tuple[str, ast.ClassDef | None]:
     name = (re.search(r"[Ff]unction (\w+?)Backward", f.message) or [None, ""])[1]
     classes = f.source.classes
     if name not in classes:
-        made = [c for c in classes if any(isinstance(n, ast.FunctionDef) and n.name == "forward" for n in classes[c].body) and "Function" in f.text(classes[c])]
+        made = [
+            c
+            for c in classes
+            if any(isinstance(n, ast.FunctionDef) and n.name == "forward" for n in classes[c].body) and "Function" in f.text(classes[c])
+        ]
         name = name or (made[0] if made else "the Function")
     return name, classes.get(name)
 
@@ -821,7 +909,8 @@ def gradients_returned(f: Failure) -> Answer:
     where = f.where(returned if returned is not None else backward) if backward else f.line
     return answer(
         "number of gradients",
-        f"{name}.forward() takes {wanted} input{'s' * (wanted != 1)}{listed} but {name}.backward() ({where}) returns {got} gradient{'s' * (got != 1)}: return one value for each forward input, "
+        f"{name}.forward() takes {wanted} input{'s' * (wanted != 1)}{listed} but {name}.backward() ({where}) returns {got} "
+        f"gradient{'s' * (got != 1)}: return one value for each forward input, "
         f"None for those that need none, as in return {right}.",
         f"{where}: {f.text(returned)}" if returned is not None else None,
         fix=f"return {right}",
@@ -837,7 +926,8 @@ def gradient_shape(f: Failure) -> Answer:
     where = f.where(returned) if returned is not None else f.line
     return answer(
         "shape of a gradient",
-        f"{name}.backward() ({where}) returns, for input {index} of forward, a gradient of shape {got}, but that input has shape {wanted}: each gradient must have the shape of its input.",
+        f"{name}.backward() ({where}) returns, for input {index} of forward, a gradient of shape {got}, but that input has shape "
+        f"{wanted}: each gradient must have the shape of its input.",
         f"{where}: {f.text(returned)}" if returned is not None else None,
         fix="sum the gradient down to the shape of the input, or transpose what was transposed in forward",
     )
@@ -847,7 +937,8 @@ def backward_missing(f: Failure) -> Answer:
     name, body = custom_class(f)
     return answer(
         "no backward",
-        f"{name} has no backward(): a custom Function needs one (a static method that takes ctx and a gradient for each output) before it can be differentiated ({f.line}).",
+        f"{name} has no backward(): a custom Function needs one (a static method that takes ctx and a gradient for each output) before "
+        f"it can be differentiated ({f.line}).",
         f"class {name} on {f.where(body)}" if body is not None else None,
         fix=f"add @staticmethod def backward(ctx, grad): … to {name}",
     )
@@ -857,7 +948,8 @@ def once(f: Failure) -> Answer:
     name, body = custom_class(f)
     return answer(
         "once_differentiable",
-        f"{f.said} on {f.line} differentiates {name} twice, but its backward is marked @once_differentiable: its own steps are not recorded, so there is no second derivative.",
+        f"{f.said} on {f.line} differentiates {name} twice, but its backward is marked @once_differentiable: its own steps are not "
+        "recorded, so there is no second derivative.",
         fix="leave out @once_differentiable and write backward with torch operations only",
     )
 
@@ -880,7 +972,8 @@ def anomaly(f: Failure) -> Answer:
     place = kept.where if kept else None
     return answer(
         "nan in backward",
-        f"{name}, recorded by {place.text if place else 'an op'}{f' ({f.where(place)})' if place else ''}, gave the first nan of backward: its derivative does not exist at the values it was given (a division by 0, "
+        f"{name}, recorded by {place.text if place else 'an op'}{f' ({f.where(place)})' if place else ''}, gave the first nan of "
+        "backward: its derivative does not exist at the values it was given (a division by 0, "
         f"0 * inf, a root or logarithm of 0).",
         f"anomaly detection stopped backward() on {f.line}",
         fix="keep the input of that op away from the point where its derivative is infinite",
@@ -916,7 +1009,8 @@ def dtypes(f: Failure) -> Answer:
 def truth(f: Failure) -> Answer:
     return answer(
         "truth of a tensor",
-        f"{f.said} on {f.line} asks whether a tensor of several elements is true: if, and, or need one answer; use .any() or .all(), & and |, or torch.where.",
+        f"{f.said} on {f.line} asks whether a tensor of several elements is true: if, and, or need one answer; use .any() or .all(), & "
+        "and |, or torch.where.",
         fix="torch.where(condition, a, b), or condition.any()",
     )
 
@@ -926,7 +1020,8 @@ def to_number(f: Failure) -> Answer:
     shape = f" (shape {tuple(tensor.shape)})" if is_tensor(tensor) else ""
     return answer(
         "not one number",
-        f"{name or f.said}{shape} on {f.line} has more than one element, so it cannot become one Python number: reduce it first, or use tolist().",
+        f"{name or f.said}{shape} on {f.line} has more than one element, so it cannot become one Python number: reduce it first, or use "
+        "tolist().",
         fix=f"{name or 'x'}.sum().item(), or {name or 'x'}.tolist()",
     )
 

@@ -84,11 +84,15 @@ def renamed(q: Question) -> Answer | None:
     text = q.text(value)
     return answer(
         "name rebound",
-        f"{q.name}.grad is None because {q.name} is no longer the leaf it was: {q.name} = {text} on {q.where(statement)} made a new tensor, "
+        f"{q.name}.grad is None because {q.name} is no longer the leaf it was: {q.name} = {text} on {q.where(statement)} made a new "
+        "tensor, "
         f"a non-leaf (the result of {op(node)}), and gave it the old name; backward() fills .grad of leaves only.",
         f"{q.name}.is_leaf is False, {q.name}.grad_fn is {node.name()} from {q.where(statement)}",
         f"the leaf that was called {q.name} before has the gradient",
-        fix=f"change it in place under no_grad: with torch.no_grad(): {in_place(q, value)} (or {q.name}.retain_grad() to see this one's gradient)",
+        fix=(
+            f"change it in place under no_grad: with torch.no_grad(): {in_place(q, value)} (or {q.name}.retain_grad() to see this one's "
+            "gradient)"
+        ),
     )
 
 
@@ -130,7 +134,8 @@ def intermediate(q: Question) -> Answer | None:
         "non-leaf",
         f"{q.name}.grad is None because {q.name} is not a leaf: it was computed by {text} ({where + ', ' if where else ''}{short(node)}), "
         f"and PyTorch keeps .grad only for leaves unless you call {q.name}.retain_grad() before backward().",
-        f"{q.name}.is_leaf is False, {q.name}.grad_fn is {short(node)}{q.node_id(node)}{' from ' + where if where else ''}, {q.name}.retains_grad is False",
+        f"{q.name}.is_leaf is False, {q.name}.grad_fn is {short(node)}{q.node_id(node)}{' from ' + where if where else ''}, "
+        f"{q.name}.retains_grad is False",
         gradient and f"the gradient {gradient} passed through it and was not kept",
         fix=f"call {q.name}.retain_grad() before backward()",
     )
@@ -156,7 +161,8 @@ def misspelt(q: Question) -> Answer | None:
         return None
     return answer(
         "misspelt",
-        f"{q.name}.grad is None because {q.name} does not require grad: {q.name}.{own[0]} is an attribute of your own that autograd does not "
+        f"{q.name}.grad is None because {q.name} does not require grad: {q.name}.{own[0]} is an attribute of your own that autograd "
+        "does not "
         f"know; the right one is {q.name}.requires_grad.",
         f"{q.name}.requires_grad is False, vars({q.name}) holds {own[0]!r}",
         fix=f"{q.name}.requires_grad_(True)",
@@ -200,7 +206,8 @@ def frozen_in_source(q: Question) -> Answer | None:
 def frozen(q: Question, node: ast.AST) -> Answer:
     return answer(
         "switched off",
-        f"{q.name}.grad is None because {q.name} is frozen: {q.text(node)} on {q.where(node)} switched requires_grad off, so no gradient is computed for it.",
+        f"{q.name}.grad is None because {q.name} is frozen: {q.text(node)} on {q.where(node)} switched requires_grad off, so no "
+        "gradient is computed for it.",
         f"{q.name}.requires_grad is False",
         fix=f"{q.name}.requires_grad_() before the forward pass",
     )
@@ -260,7 +267,8 @@ def cleared(q: Question) -> Answer | None:
     how = "optimizer.zero_grad()" if "zero_grad" in where.text else "setting it to None"
     return answer(
         "cleared",
-        f"{q.name}.grad is None because {how} on {q.where(where)} cleared it after backward() on {q.where(reached[-1].where)} had filled it.",
+        f"{q.name}.grad is None because {how} on {q.where(where)} cleared it after backward() on {q.where(reached[-1].where)} had "
+        "filled it.",
         f"{q.where(where)}: {where.text}; zero_grad() sets gradients to None",
         fix=f"read {q.name}.grad between backward() and {'zero_grad()' if 'zero_grad' in where.text else 'that line'}",
     )
@@ -276,7 +284,8 @@ def no_backward(q: Question) -> Answer | None:
         if calls:
             return answer(
                 "autograd.grad",
-                f"{q.name}.grad is None because torch.autograd.grad() on {q.where(calls[-1])} returns the gradients and leaves .grad alone; only backward() fills it.",
+                f"{q.name}.grad is None because torch.autograd.grad() on {q.where(calls[-1])} returns the gradients and leaves .grad "
+                "alone; only backward() fills it.",
                 f"{q.where(calls[-1])}: {q.text(calls[-1])}",
                 fix="use what autograd.grad() returns, or call backward()",
             )
@@ -300,7 +309,8 @@ def only_inputs(q: Question) -> Answer | None:
             if keyword.arg == "inputs":
                 return answer(
                     "inputs=",
-                    f"{q.name}.grad is None because backward(inputs={q.text(keyword.value)}) on {q.where(call)} fills .grad of those tensors only, and {q.name} is not among them.",
+                    f"{q.name}.grad is None because backward(inputs={q.text(keyword.value)}) on {q.where(call)} fills .grad of those "
+                    f"tensors only, and {q.name} is not among them.",
                     f"{q.where(call)}: {q.text(call)}",
                     fix=f"add {q.name} to inputs=, or leave inputs= out",
                 )
@@ -309,7 +319,11 @@ def only_inputs(q: Question) -> Answer | None:
 
 def required_too_late(q: Question) -> Answer | None:
     """requires_grad was switched on after the forward pass."""
-    found = [e for e in q.events if e.kind in ("requires_grad_", "set requires_grad") and e.tensor is q.tensor and ".requires_grad" in e.where.text]
+    found = [
+        e
+        for e in q.events
+        if e.kind in ("requires_grad_", "set requires_grad") and e.tensor is q.tensor and ".requires_grad" in e.where.text
+    ]
     first = next(((e.where, e.tick) for e in found), None) or late_in_source(q)
     if first is None:
         return None
@@ -321,7 +335,8 @@ def required_too_late(q: Question) -> Answer | None:
     root = q.root_name
     return answer(
         "requires_grad too late",
-        f"{q.name}.grad is None because requires_grad was switched on ({q.where(where)}) only after {root} had been computed ({line}): the graph "
+        f"{q.name}.grad is None because requires_grad was switched on ({q.where(where)}) only after {root} had been computed ({line}): "
+        "the graph "
         f"recorded {q.name} as a constant, so set requires_grad before the forward pass.",
         f"{node} ({line}: {text}) has no edge to {q.name}; requires_grad was set later, on {q.where(where)}",
         fix=f"call {q.name}.requires_grad_() before computing {root}",
@@ -344,7 +359,11 @@ def used_as_constant(q: Question, since: int) -> tuple[str, str, str] | None:
     """An op before `since` that used the tensor: (its text, its line, its node)."""
     if not any(not way for way in q.ways):
         return None
-    nodes = [(seen(f), f.name(), f.next_functions) for f in q.root_graph.functions.values() if hasattr(f, "next_functions")] if q.root_graph else []
+    nodes = (
+        [(seen(f), f.name(), f.next_functions) for f in q.root_graph.functions.values() if hasattr(f, "next_functions")]
+        if q.root_graph
+        else []
+    )
     steps = [(s.seen, s.name, s.edges) for p in q.backwards[-1:] for s in p.steps]
     for kept, name, edges in nodes or steps:
         if kept and kept.tick < since and q.name.partition(".")[0] in names_in(kept.where.text) and any(not e or not e[0] for e in edges):
@@ -370,14 +389,19 @@ def cut_on_the_way(q: Question) -> Answer | None:
     root = q.root_name
     into = q.target_of(hop.statement)
     into = "" if into == root else into
-    tail = f": {root} was computed from {into or 'what came out'}, which has no grad_fn, so backward() stopped there and never reached {q.name}"
+    tail = (
+        f": {root} was computed from {into or 'what came out'}, which has no grad_fn, so backward() stopped there and never reached "
+        f"{q.name}"
+    )
     if hop.kind in ("integer", "index", "comparison"):
         tail = f": {into or 'the result'} has no grad_fn, so backward() from {root} stopped there and never reached {q.name}"
     return answer(
         hop.kind,
         f"{q.name}.grad is None because {explain_cut(q, hop)}{tail}.",
         dead_edge(q, hop, into),
-        f"{q.where(hop.statement)}: {q.text(hop.statement)}" if hop.statement is not None and isinstance(hop.statement, (ast.Assign, ast.Expr, ast.Return)) else None,
+        f"{q.where(hop.statement)}: {q.text(hop.statement)}"
+        if hop.statement is not None and isinstance(hop.statement, (ast.Assign, ast.Expr, ast.Return))
+        else None,
         fix=cut_fix(q, hop),
     )
 
@@ -398,7 +422,8 @@ def cut_seen(q: Question) -> Answer | None:
             kind = ".data" if event.kind == "data" else f"{event.kind}()"
             return answer(
                 event.kind,
-                f"{q.name}.grad is None because {text} on {where} cut the graph: {kind} returns the values without their history, so backward() "
+                f"{q.name}.grad is None because {text} on {where} cut the graph: {kind} returns the values without their history, so "
+                "backward() "
                 f"from {q.root_name} stopped there and never reached {q.name}.",
                 f"{where}: {text}, whose source has {tensor.grad_fn.name()} with {q.name} below it",
                 fix=f"leave out {kind}",
@@ -432,13 +457,17 @@ def unused(q: Question) -> Answer | None:
     if not (q.backwards or q.backward_calls):
         return None
     root = q.root_name
-    leaves = sorted({q.name_of(f.variable) for f in q.root_graph.functions.values() if hasattr(f, "variable")} - {""}) if q.root_graph else []
+    leaves = (
+        sorted({q.name_of(f.variable) for f in q.root_graph.functions.values() if hasattr(f, "variable")} - {""}) if q.root_graph else []
+    )
     return answer(
         "unused",
-        f"{q.name}.grad is None because {q.name} was not used to compute {root}: no edge of its graph leads to {q.name}, so backward() never reached it.",
+        f"{q.name}.grad is None because {q.name} was not used to compute {root}: no edge of its graph leads to {q.name}, so backward() "
+        "never reached it.",
         f"leaves under {root}: {', '.join(leaves)}" if leaves else None,
         dead_ends(q),
-        f"looked for: detach, .data, no_grad, NumPy, integers, a new tensor of the same name on the way from {root} to {q.name}; none found",
+        f"looked for: detach, .data, no_grad, NumPy, integers, a new tensor of the same name on the way from {root} to {q.name}; none "
+        "found",
         fix=f"use {q.name} in what {root} is computed from (is it the tensor that the model really uses?)",
     )
 

@@ -10,7 +10,20 @@ import numpy as np
 from gradrepl.insight.causes.answer import Answer, answer
 from gradrepl.insight.causes.question import Question, entry, numbers
 from gradrepl.insight.causes.steps import (
-    array, base, finite, flow, formula, has_nan, incoming, named, operand, outgoing, saved, short, text, where,
+    array,
+    base,
+    finite,
+    flow,
+    formula,
+    has_nan,
+    incoming,
+    named,
+    operand,
+    outgoing,
+    saved,
+    short,
+    text,
+    where,
 )  # fmt: skip
 from gradrepl.insight.history import Step
 
@@ -21,7 +34,7 @@ def bad(gradient: Any) -> Any:
 
 
 def what(q: Question) -> str:
-    """"x.grad[0] is nan"."""
+    """ "x.grad[0] is nan"."""
     values = np.asarray(q.gradient.detach().tolist())
     mask = bad(q.gradient)
     first = values[mask].reshape(-1)[0] if mask.any() else values.reshape(-1)[0]
@@ -42,7 +55,11 @@ def tensor_itself(q: Question) -> Answer | None:
     return answer(
         "not finite itself",
         f"{what(q)} because {q.name} itself holds {numbers(values)}: it stopped being finite before this backward, in an earlier step"
-        + (f" (a gradient that was not finite first came at backward number {q.passes.index(first) + 1}, {q.where(first.where)})." if first else "."),
+        + (
+            f" (a gradient that was not finite first came at backward number {q.passes.index(first) + 1}, {q.where(first.where)})."
+            if first
+            else "."
+        ),
         f"{q.name} = {numbers(values)}",
         fix="find the first step with a gradient that is not finite; a smaller learning rate or clip_grad_norm_ often helps",
     )
@@ -84,12 +101,16 @@ def hidden_branch(q: Question) -> Answer | None:
     hides = {"Where": "torch.where()", "MaskedFill": "masked_fill()", "Mul": "multiplying by 0"}[base(mask)]
     return answer(
         "masked in forward only",
-        f"{what(q)} because {hides}{where(q, mask)} hides {function}({value_at(step, places)}) only in the forward pass: in backward the branch "
+        f"{what(q)} because {hides}{where(q, mask)} hides {function}({value_at(step, places)}) only in the forward pass: in backward "
+        "the branch "
         f"not taken gets the gradient 0, and {name} computes {zero_by(step)} for it, which is nan.",
         f"first value that is not finite: out of {named(q, step)}, {flow(q, step)}",
         formula(step),
         f"{named(q, mask)} sent it the 0",
-        fix=f"make the input safe first: safe = torch.where(condition, {of or 'x'}, 1.0), then torch.where(condition, torch.{function}(safe), 0.0)",
+        fix=(
+            f"make the input safe first: safe = torch.where(condition, {of or 'x'}, 1.0), then torch.where(condition, "
+            f"torch.{function}(safe), 0.0)"
+        ),
     )
 
 
@@ -113,7 +134,9 @@ def value_at(step: Step, places: Any) -> str:
 
 
 def zero_by(step: Step) -> str:
-    return {"Sqrt": "0 / (2 * sqrt(0)) = 0 / 0", "Log": "0 / 0", "Div": "0 / 0", "Reciprocal": "0 * inf", "Pow": "0 * inf"}.get(base(step), "0 * inf")
+    return {"Sqrt": "0 / (2 * sqrt(0)) = 0 / 0", "Log": "0 / 0", "Div": "0 / 0", "Reciprocal": "0 * inf", "Pow": "0 * inf"}.get(
+        base(step), "0 * inf"
+    )
 
 
 def softmax_underflow(q: Question) -> Answer | None:
@@ -126,7 +149,8 @@ def softmax_underflow(q: Question) -> Answer | None:
     better = "torch.log_softmax" if name == "softmax" else "torch.nn.functional.logsigmoid"
     return answer(
         f"{name} underflow",
-        f"{what(q)} because {name} underflowed: {of or 'a probability'}{entry(values, values == 0)} is exactly 0 in {values.dtype}{where(q, below)}, "
+        f"{what(q)} because {name} underflowed: {of or 'a probability'}{entry(values, values == 0)} is exactly 0 in "
+        f"{values.dtype}{where(q, below)}, "
         f"{short(step)}{where(q, step)} divides by it and gives inf, and {short(below)} multiplies that by 0; use {better}.",
         f"{of or 'the probabilities'} = {numbers(values)}",
         f"first inf: out of {named(q, step)}, {flow(q, step)}",
@@ -164,7 +188,10 @@ def at_power(q: Question, step: Step) -> str:
     of, shown = operand(step) or "its base", numbers(exponent) if exponent is not None else "that"
     if values is not None and (values < 0).any():
         return f"{of} is negative and the exponent {shown} is not whole: {short(step)}{where(q, step)} has no real value there"
-    return f"{of} is 0 and the exponent {shown} is below 1: {short(step)}{where(q, step)} computes {shown} * 0 ** ({shown} - 1), an infinite slope"
+    return (
+        f"{of} is 0 and the exponent {shown} is below 1: {short(step)}{where(q, step)} computes {shown} * 0 ** ({shown} - 1), an "
+        "infinite slope"
+    )
 
 
 def at_division(q: Question, step: Step) -> str:
@@ -173,18 +200,27 @@ def at_division(q: Question, step: Step) -> str:
 
 def at_exp(q: Question, step: Step) -> str:
     values = saved(step, "result")
-    return f"exp({operand(step) or 'x'}) overflowed to inf in {values.dtype if values is not None else 'float32'}{where(q, step)}, and {short(step)} multiplies by it"
+    return (
+        f"exp({operand(step) or 'x'}) overflowed to inf in {values.dtype if values is not None else 'float32'}{where(q, step)}, and "
+        f"{short(step)} multiplies by it"
+    )
 
 
 def at_edge(q: Question, step: Step) -> str:
-    return f"{operand(step) or 'its input'} is at the edge of the domain of {base(step).lower()} (-1 or 1), where {short(step)}{where(q, step)} divides by sqrt(1 - x * x) = 0"
+    return (
+        f"{operand(step) or 'its input'} is at the edge of the domain of {base(step).lower()} (-1 or 1), where "
+        f"{short(step)}{where(q, step)} divides by sqrt(1 - x * x) = 0"
+    )
 
 
 def at_std(q: Question, step: Step) -> str:
     size = saved(step, "self")
     few = size is not None and size.size <= 1
     if few:
-        return f"the standard deviation of 1 value divides by n - 1 = 0{where(q, step)}: {base(step).lower()}() of one element is nan (pass correction=0)"
+        return (
+            f"the standard deviation of 1 value divides by n - 1 = 0{where(q, step)}: {base(step).lower()}() of one element is nan "
+            "(pass correction=0)"
+        )
     return f"{base(step).lower()}() divides by n - 1 or by a spread of 0{where(q, step)}"
 
 

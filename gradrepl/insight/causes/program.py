@@ -97,9 +97,7 @@ class Source:
 
     def calls(self, *methods: str) -> list[ast.Call]:
         """Calls of a method or function by its last name, in the order of the text."""
-        found = [
-            node for file in self.files for node in ast.walk(file.tree) if isinstance(node, ast.Call) and called(node) in methods
-        ]
+        found = [node for file in self.files for node in ast.walk(file.tree) if isinstance(node, ast.Call) and called(node) in methods]
         return sorted(found, key=self.order)
 
 
@@ -132,7 +130,9 @@ def bindings(statement: ast.AST) -> Iterator[tuple[str, ast.expr, bool]]:
 def changes(call: ast.Call, method: ast.Attribute) -> Iterator[tuple[str, ast.expr, bool]]:
     """`y.mul_(w)`, `rows.append(w)`, `torch.add(a, b, out=y)`: what y holds now depends on the arguments."""
     name = base_name(method.value)
-    if name and (method.attr.endswith("_") and not method.attr.endswith("__") or method.attr in ("append", "extend", "insert", "add", "update")):
+    if name and (
+        method.attr.endswith("_") and not method.attr.endswith("__") or method.attr in ("append", "extend", "insert", "add", "update")
+    ):
         for argument in call.args or [call]:
             yield name, argument, True
     for keyword in call.keywords:

@@ -74,7 +74,7 @@ class Question:
         return self.source.text(node)
 
     def where(self, place: Place | ast.AST | None) -> str:
-        """"line 4", and the file or input if it is not the program's only one."""
+        """ "line 4", and the file or input if it is not the program's only one."""
         if place is None:
             return ""
         if isinstance(place, ast.AST):

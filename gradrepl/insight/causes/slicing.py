@@ -21,7 +21,15 @@ METHODS = {
     **dict.fromkeys(("argmax", "argmin", "argsort", "nonzero", "bincount", "searchsorted", "multinomial", "bucketize", "one_hot"), "index"),
     **dict.fromkeys(("eq", "ne", "lt", "gt", "le", "ge", "isnan", "isfinite", "logical_and", "logical_or", "logical_not", "bool", "any", "all"), "comparison"),
 }  # fmt: skip
-FUNCTIONS = {"tensor": "copy", "Tensor": "copy", "FloatTensor": "copy", "Parameter": "parameter", "deepcopy": "copy", "float": "number", "int": "number"}
+FUNCTIONS = {
+    "tensor": "copy",
+    "Tensor": "copy",
+    "FloatTensor": "copy",
+    "Parameter": "parameter",
+    "deepcopy": "copy",
+    "float": "number",
+    "int": "number",
+}
 ARRAYS = ("np", "numpy", "math")  # functions of these modules know nothing of gradients
 INTEGERS = ("int", "long", "int64", "int32", "int16", "int8", "uint8", "bool", "LongTensor")
 FACTS = {"shape", "dtype", "device", "ndim", "grad", "grad_fn", "requires_grad", "is_leaf"}  # say nothing of the values' history

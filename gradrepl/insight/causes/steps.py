@@ -64,7 +64,7 @@ def saved(step: Step, *names: str) -> Any:
 
 
 def where(q: Question, step: Step) -> str:
-    """" (line 4)", or nothing."""
+    """ " (line 4)", or nothing."""
     place = q.where(step.where)
     return f" ({place})" if place else ""
 
@@ -106,7 +106,7 @@ def text(step: Step) -> str:
 
 
 def flow(q: Question, step: Step) -> str:
-    """"incoming [0, 1], outgoing [nan, 0.25]"."""
+    """ "incoming [0, 1], outgoing [nan, 0.25]"."""
     out = [step.outgoing[i] for i in q.toward(step) if i < len(step.outgoing)]
     return f"incoming {numbers(incoming(step))}, outgoing {', '.join(numbers(g) for g in out) or 'nothing'}"
 

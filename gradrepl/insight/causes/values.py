@@ -47,7 +47,8 @@ def accumulated(q: Question) -> Answer | None:
     parts = f"each added {each[0]}" if len(set(each)) == 1 else f"added {', '.join(each[:-1][:4])} and {each[-1]}"
     return answer(
         "accumulated",
-        f"{q.name}.grad is {shown(q)} and not {each[-1]} because backward() adds to .grad instead of replacing it: {COUNTS.get(len(chain), len(chain))} calls "
+        f"{q.name}.grad is {shown(q)} and not {each[-1]} because backward() adds to .grad instead of replacing it: "
+        f"{COUNTS.get(len(chain), len(chain))} calls "
         f"({', '.join(lines)}) {parts}, and nothing reset {q.name}.grad in between (optimizer.zero_grad() or {q.name}.grad = None).",
         "AccumulateGrad: None -> " + " -> ".join(numbers(a.after) for _, a in chain[-6:]),
         fix=f"{q.name}.grad = None (or optimizer.zero_grad()) before each backward()",
@@ -63,9 +64,12 @@ def hook_too_early(q: Question) -> Answer | None:
     before = "None" if arrival.before is None else numbers(arrival.before)
     return answer(
         "hook before accumulation",
-        f"{q.name}.grad is {shown(q)} because a hook set with register_hook() ({q.where(event.where)}) runs before AccumulateGrad adds the new gradient to "
-        f"{q.name}.grad: it worked on the old {q.name}.grad ({before}); return the new gradient from the hook, or use register_post_accumulate_grad_hook().",
-        f"order for {q.name}: tensor hook ({q.where(event.where)}), then AccumulateGrad adds {numbers(arrival.incoming)} to {q.name}.grad = {before}",
+        f"{q.name}.grad is {shown(q)} because a hook set with register_hook() ({q.where(event.where)}) runs before AccumulateGrad adds "
+        "the new gradient to "
+        f"{q.name}.grad: it worked on the old {q.name}.grad ({before}); return the new gradient from the hook, or use "
+        "register_post_accumulate_grad_hook().",
+        f"order for {q.name}: tensor hook ({q.where(event.where)}), then AccumulateGrad adds {numbers(arrival.incoming)} to "
+        f"{q.name}.grad = {before}",
         fix=f"{q.name}.register_post_accumulate_grad_hook(…), or return the changed gradient from the hook",
     )
 
@@ -74,7 +78,13 @@ def hook_changed(q: Question) -> Answer | None:
     """A hook returned another gradient."""
     for step in q.on_path:
         came = arrived(q, step.key)
-        if came is not None and nonzero(incoming(step)) and len(step.incoming) == 1 and not same(came, incoming(step)) and np.shape(came) == np.shape(incoming(step)):
+        if (
+            came is not None
+            and nonzero(incoming(step))
+            and len(step.incoming) == 1
+            and not same(came, incoming(step))
+            and np.shape(came) == np.shape(incoming(step))
+        ):
             return hook_said(q, named(q, step), came, incoming(step))
     if q.tensor.is_leaf and q.arrivals and getattr(q.tensor, "_backward_hooks", None):
         came, arrival = arrived(q, id(q.tensor)), q.arrivals[-1][1]
@@ -91,7 +101,8 @@ def hook_said(q: Question, at: str, came: Any, went: Any) -> Answer:
     line = f" (set on {q.where(event.where)})" if event else ""
     return answer(
         "hook",
-        f"{q.name}.grad is {shown(q)} because a hook{line} changed the gradient: what a hook returns replaces it, and here {numbers(came)} became {numbers(went)}.",
+        f"{q.name}.grad is {shown(q)} because a hook{line} changed the gradient: what a hook returns replaces it, and here "
+        f"{numbers(came)} became {numbers(went)}.",
         f"at {at}: {numbers(came)} before the hook, {numbers(went)} after it",
         event and f"{q.where(event.where)}: {event.where.text}",
         fix="return None from the hook to leave the gradient as it is, or remove the hook with handle.remove()",
@@ -111,9 +122,11 @@ def masked_copy(q: Question) -> Answer | None:
         copy, target = q.text(method.value), q.text(method.value.value)
         return answer(
             "write into a copy",
-            f"{q.name}.grad is {shown(q)} because {copy} makes a copy, not a view: {method.attr}() on {q.where(statement)} changed that copy and left {target} "
+            f"{q.name}.grad is {shown(q)} because {copy} makes a copy, not a view: {method.attr}() on {q.where(statement)} changed that "
+            f"copy and left {target} "
             f"unchanged; write {copy} = …, or use masked_fill or torch.where.",
-            f"{target} is at version {tensor._version}; {copy} on {q.where(statement)} is the output of IndexBackward0, with its own memory, and is used by nothing",
+            f"{target} is at version {tensor._version}; {copy} on {q.where(statement)} is the output of IndexBackward0, with its own "
+            "memory, and is used by nothing",
             fix=f"{copy} = {assigned(q, call)}",
         )
     return None
@@ -153,7 +166,9 @@ def shared_memory(q: Question) -> Answer | None:
 
 
 def view_follows(q: Question, step: Step) -> Answer | None:
-    view, name = next(((t, n) for n, t in q.namespace.items() if is_tensor(t) and t._is_view() and t._version and t.requires_grad), (None, ""))
+    view, name = next(
+        ((t, n) for n, t in q.namespace.items() if is_tensor(t) and t._is_view() and t._version and t.requires_grad), (None, "")
+    )
     if view is None:
         return None
     base_tensor = view._base
@@ -163,7 +178,8 @@ def view_follows(q: Question, step: Step) -> Answer | None:
     line = f"{write.text} on {q.where(write)}" if write else "a write in place"
     return answer(
         "view follows its base",
-        f"{q.name}.grad is {shown(q)} because {name} is a view of {of}: {line} changed {of} in place and with it {name} too, for they share memory, and autograd "
+        f"{q.name}.grad is {shown(q)} because {name} is a view of {of}: {line} changed {of} in place and with it {name} too, for they "
+        "share memory, and autograd "
         f"rebuilt {name}'s grad_fn ({view.grad_fn.name()}) on top of that write; use clone() to keep the old values.",
         f"{name}._base is {of}, both at version {view._version}; {name} was made on {q.where(made)}",
         f"now {named(q, step)} leads from {name} to {below(q, step)}",
@@ -191,7 +207,11 @@ def parsed(source: str) -> list[ast.AST]:
     if isinstance(node, ast.AugAssign):
         return [node.target]
     expression = node.value if isinstance(node, ast.Expr) else None
-    return [expression.func.value if isinstance(expression, ast.Call) and isinstance(expression.func, ast.Attribute) else expression] if expression else []
+    return (
+        [expression.func.value if isinstance(expression, ast.Call) and isinstance(expression.func, ast.Attribute) else expression]
+        if expression
+        else []
+    )
 
 
 def base_follows(q: Question, step: Step) -> Answer | None:
@@ -205,7 +225,8 @@ def base_follows(q: Question, step: Step) -> Answer | None:
         of = q.name_of(view._base) or "its base"
         return answer(
             "base follows its view",
-            f"{q.name}.grad is {shown(q)} because {name} is a view of {of}: {write.text} on {q.where(write)} changed {of} too, for they share memory, and its graph "
+            f"{q.name}.grad is {shown(q)} because {name} is a view of {of}: {write.text} on {q.where(write)} changed {of} too, for they "
+            "share memory, and its graph "
             f"now goes through that write (CopySlices).",
             f"{name}._base is {of}, both at version {view._version}",
             f"{named(q, step)}: {flow(q, step)}",
@@ -224,9 +245,11 @@ def changed_silently(q: Question) -> Answer | None:
         if ticks and min(ticks) < event.tick < q.last.tick and (".data" in source or getattr(event, "kind", "") == "set data"):
             return answer(
                 "changed through .data",
-                f"{q.name}.grad is {shown(q)} because {source} on {q.where(event.where)} changed the values between the forward pass and backward(), and .data hides "
+                f"{q.name}.grad is {shown(q)} because {source} on {q.where(event.where)} changed the values between the forward pass "
+                "and backward(), and .data hides "
                 f"that from autograd: the derivative was taken at the new values, without an error.",
-                f"forward on {q.where(next(s.where for s in q.on_path if s.where))}, then {q.where(event.where)}: {source}, then backward() on {q.where(q.last.where)}",
+                f"forward on {q.where(next(s.where for s in q.on_path if s.where))}, then {q.where(event.where)}: {source}, then "
+                f"backward() on {q.where(q.last.where)}",
                 fix="write under torch.no_grad() instead of through .data, so that autograd notices; or compute the loss again",
             )
     return None
@@ -244,7 +267,8 @@ def changed_afterwards(q: Question) -> Answer | None:
         return None
     return answer(
         "changed afterwards",
-        f"{q.name}.grad is {shown(q)} and not {numbers(found[-1].after)}, as backward() left it, because {place.text} on {q.where(place)} changed it afterwards.",
+        f"{q.name}.grad is {shown(q)} and not {numbers(found[-1].after)}, as backward() left it, because {place.text} on "
+        f"{q.where(place)} changed it afterwards.",
         f"after backward() on {q.where(last.where)}: {numbers(found[-1].after)}; now {shown(q)}",
         fix=f"look at {q.name}.grad before that line",
     )
@@ -265,7 +289,8 @@ def alias_written(q: Question) -> Answer | None:
         write = writes[-1].statement
         return answer(
             "alias written",
-            f"{q.name}.grad is {shown(q)} because {name} = {q.text(whole.value)} on {q.where(whole.statement)} shares its memory with {of}: {q.text(write)} on {q.where(write)} "
+            f"{q.name}.grad is {shown(q)} because {name} = {q.text(whole.value)} on {q.where(whole.statement)} shares its memory with "
+            f"{of}: {q.text(write)} on {q.where(write)} "
             f"changed the values of {of} too, and the gradient was computed with the changed values.",
             f"{name} and {of} are one piece of memory: {kind} copies nothing",
             fix=f"{name} = {q.text(whole.value)}.{'copy' if kind == 'numpy' else 'clone'}()",
@@ -284,7 +309,6 @@ def is_library(q: Question, node: Any) -> bool:
     return q.text(node).startswith(("torch.", "np.", "numpy."))
 
 
-
 def broadcast(q: Question) -> Answer | None:
     """(n, 1) with (n,): both sides grow to (n, n)."""
     for step in q.on_path:
@@ -296,7 +320,8 @@ def broadcast(q: Question) -> Answer | None:
             left, right = (tuple(s) for s in shapes)
             return answer(
                 "broadcast",
-                f"{q.name}.grad is {shown(q)} because {text(step)}{where(q, step)} was broadcast: shapes {left} and {right} together give {tuple(out)}, so every "
+                f"{q.name}.grad is {shown(q)} because {text(step)}{where(q, step)} was broadcast: shapes {left} and {right} together "
+                f"give {tuple(out)}, so every "
                 f"element meets every other one, and the gradient sums over all {int(np.prod(out))} pairs.",
                 f"{named(q, step)}: output {tuple(out)}",
                 fix=f"bring both sides to one shape first, for example {operand(step, 0)}.squeeze(-1) or {operand(step, 1)}.unsqueeze(-1)",
@@ -323,7 +348,8 @@ def seeded(q: Question) -> Answer | None:
         return None
     return answer(
         "started with another gradient",
-        f"{q.name}.grad is {shown(q)} because backward() on {q.where(q.last.where)} started with the gradient {numbers(first)} instead of 1, and everything is multiplied by it.",
+        f"{q.name}.grad is {shown(q)} because backward() on {q.where(q.last.where)} started with the gradient {numbers(first)} instead "
+        "of 1, and everything is multiplied by it.",
         f"{q.where(q.last.where)}: {q.last.where.text}",
         fix="call backward() without an argument, on a scalar",
     )
@@ -342,7 +368,8 @@ def shared_by_ties(q: Question) -> Answer | None:
             name = called_name(step)
             return answer(
                 "ties",
-                f"{q.name}.grad is {shown(q)} because {share} elements are equally {'large' if 'ax' in base(step) else 'small'} in {text(step)}{where(q, step)}: {name} shares the "
+                f"{q.name}.grad is {shown(q)} because {share} elements are equally {'large' if 'ax' in base(step) else 'small'} in "
+                f"{text(step)}{where(q, step)}: {name} shares the "
                 f"gradient between them, {number(min(values))} each (max(dim=…) would give it all to one index).",
                 f"{named(q, step)}: {flow(q, step)}",
                 formula(step),
@@ -366,9 +393,11 @@ def at_a_bound(q: Question) -> Answer | None:
         if any((values == b).any() for b in bounds):
             return answer(
                 "at a bound",
-                f"{q.name}.grad is {shown(q)} because {operand(step) or 'the input'} lies exactly on a bound of {text(step)}{where(q, step)}: there clamp has slope 1, it still passes the "
+                f"{q.name}.grad is {shown(q)} because {operand(step) or 'the input'} lies exactly on a bound of "
+                f"{text(step)}{where(q, step)}: there clamp has slope 1, it still passes the "
                 f"gradient on; only outside the bounds the slope is 0.",
-                f"{named(q, step)}: {operand(step) or 'input'} = {numbers(values)}, bounds {', '.join(numbers(b) for b in bounds)}; {flow(q, step)}",
+                f"{named(q, step)}: {operand(step) or 'input'} = {numbers(values)}, bounds {', '.join(numbers(b) for b in bounds)}; "
+                f"{flow(q, step)}",
                 formula(step),
                 fix="nothing is wrong: a value on the bound counts as inside",
             )
@@ -382,7 +411,8 @@ def expanded(q: Question) -> Answer | None:
         if base(step) in ("Expand", "Repeat", "RepeatInterleave") and count > 1:
             return answer(
                 "expanded",
-                f"{q.name}.grad is {shown(q)} because {text(step)}{where(q, step)} puts each value at {count} places, and {short(step)} adds up the gradients of all {count}.",
+                f"{q.name}.grad is {shown(q)} because {text(step)}{where(q, step)} puts each value at {count} places, and {short(step)} "
+                f"adds up the gradients of all {count}.",
                 f"{named(q, step)}: {flow(q, step)}",
                 summed_note(q),
                 fix="nothing is wrong; divide by the count, or take a mean, if the average is meant",
@@ -392,14 +422,17 @@ def expanded(q: Question) -> Answer | None:
 
 def used_often(q: Question) -> Answer | None:
     """The leaf is used at several places, and their contributions add up."""
-    sent = [(s, s.outgoing[i]) for s in q.on_path for i, e in enumerate(s.edges) if e and e[0] == q.key and array(s.outgoing[i]) is not None]
+    sent = [
+        (s, s.outgoing[i]) for s in q.on_path for i, e in enumerate(s.edges) if e and e[0] == q.key and array(s.outgoing[i]) is not None
+    ]
     places = {text(s) for s, _ in sent}
     if len(sent) < 2 or len(places) < 2:
         return None
     parts = " + ".join(numbers(g) for _, g in sent[:5])
     return answer(
         "used several times",
-        f"{q.name}.grad is {shown(q)} because {q.name} is used {len(sent)} times, and backward() adds up the contributions of all uses: {parts}.",
+        f"{q.name}.grad is {shown(q)} because {q.name} is used {len(sent)} times, and backward() adds up the contributions of all uses: "
+        f"{parts}.",
         *(f"{named(q, s)}: {text(s)} contributes {numbers(g)}" for s, g in sent[:6]),
         summed_note(q),
         fix=f"nothing is wrong; to leave a use out, detach it: {q.name}.detach()",
@@ -427,11 +460,17 @@ def sum_or_mean(q: Question) -> Answer | None:
     count = max(np.size(g) for g in outgoing(q, step))
     values, of = gradient(q), in_brackets(operand(step) or "the elements")
     if base(step) == "Sum":
-        other = f"{q.name}.grad is {shown(q)}, {count} times the {numbers(values / count)} of the mean, because {is_step(q, step)} and not a mean over the {count} elements"
+        other = (
+            f"{q.name}.grad is {shown(q)}, {count} times the {numbers(values / count)} of the mean, because {is_step(q, step)} and not "
+            f"a mean over the {count} elements"
+        )
         tail = f"SumBackward0 passes 1 to each of the {count} where MeanBackward0 would pass 1/{count}"
         fix = f"{of}.mean(), if the mean is meant"
     else:
-        other = f"{q.name}.grad is {shown(q)}, 1/{count} of the {numbers(values * count)} of the sum, because {is_step(q, step)}: the mean divides by the number of elements, {count}"
+        other = (
+            f"{q.name}.grad is {shown(q)}, 1/{count} of the {numbers(values * count)} of the sum, because {is_step(q, step)}: the mean "
+            f"divides by the number of elements, {count}"
+        )
         tail = f"MeanBackward0 passes 1/{count} to each where SumBackward0 would pass 1"
         fix = f"{of}.sum(), if the sum is meant"
     return answer("sum or mean", f"{other}: {tail}.", f"{named(q, step)}: {flow(q, step)}", *chain(q), fix=fix)
@@ -443,7 +482,7 @@ def in_brackets(source: str) -> str:
 
 
 def is_step(q: Question, step: Step) -> str:
-    """"loss is error.sum() (line 7)"."""
+    """ "loss is error.sum() (line 7)"."""
     same_text = q.root_name == text(step)
     return f"the result is {text(step)}{where(q, step)}" if same_text else f"{q.root_name} is {text(step)}{where(q, step)}"
 
@@ -463,7 +502,10 @@ def nothing_unusual(q: Question) -> Answer:
         f"{q.name}.grad is {shown(q)}: {note}",
         *chain(q),
         "looked for: accumulation, hooks, writes in place, views, broadcasting, ties, sum against mean, several uses; found none of them",
-        fix="explain(loss) writes the chain rule out, step(loss) goes through it number by number, check(f, x) compares it with numeric differences",
+        fix=(
+            "explain(loss) writes the chain rule out, step(loss) goes through it number by number, check(f, x) compares it with "
+            "numeric differences"
+        ),
     )
 
 

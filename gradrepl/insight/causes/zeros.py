@@ -11,7 +11,21 @@ from gradrepl.insight.causes.answer import Answer, answer
 from gradrepl.insight.causes.missing import FIXES, words
 from gradrepl.insight.causes.question import Question, entry, number, numbers
 from gradrepl.insight.causes.steps import (
-    HARDLY, array, base, flow, formula, incoming, largest, named, nonzero, operand, outgoing, saved, short, text, where,
+    HARDLY,
+    array,
+    base,
+    flow,
+    formula,
+    incoming,
+    largest,
+    named,
+    nonzero,
+    operand,
+    outgoing,
+    saved,
+    short,
+    text,
+    where,
 )  # fmt: skip
 from gradrepl.insight.history import Step
 
@@ -40,7 +54,7 @@ def some_zero(q: Question) -> bool:
 
 
 def what(q: Question) -> str:
-    """"x.grad is all zero", "x.grad[0] is 0", "the entries of x.grad at [0], [1] are 0"."""
+    """ "x.grad is all zero", "x.grad[0] is 0", "the entries of x.grad at [0], [1] are 0"."""
     values, places = gradient(q), zero_places(q)
     if places.all():
         hardly = "" if not values.any() else f"almost zero ({number(np.abs(values).max())})"
@@ -65,7 +79,8 @@ def reset(q: Question) -> Answer | None:
     place = writes[-1].where if writes else sets[-1].where if sets else None
     return answer(
         "cleared",
-        f"{what(q)} because it was zeroed after backward() had filled it: {place.text + ' on ' + q.where(place) if place else 'something set it to zero'}.",
+        f"{what(q)} because it was zeroed after backward() had filled it: "
+        f"{place.text + ' on ' + q.where(place) if place else 'something set it to zero'}.",
         f"after backward() on {q.where(last.where)} it was {numbers(found[-1].after)}",
         fix=f"read {q.name}.grad before it is zeroed",
     )
@@ -91,7 +106,8 @@ def hook_answer(q: Question, at: str, above: Any) -> Answer:
     line = f" (set on {q.where(event.where)})" if event else ""
     return answer(
         "hook",
-        f"{what(q)} because a hook{line} returned zeros: what a hook returns replaces the gradient, so nothing was left to flow on to {q.name}.",
+        f"{what(q)} because a hook{line} returned zeros: what a hook returns replaces the gradient, so nothing was left to flow on to "
+        f"{q.name}.",
         f"at {at} the gradient {numbers(above)} came in, and zeros went on",
         event and f"{q.where(event.where)}: {event.where.text}",
         fix="return the gradient from the hook, or None to leave it as it is",
@@ -112,12 +128,15 @@ def cancelled(q: Question) -> Answer | None:
     """x - x: several contributions that add up to zero."""
     if not all_zero(q) or not q.on_path:
         return None
-    sent = [(s, s.outgoing[i]) for s in q.on_path for i, e in enumerate(s.edges) if e and e[0] == q.key and array(s.outgoing[i]) is not None]
+    sent = [
+        (s, s.outgoing[i]) for s in q.on_path for i, e in enumerate(s.edges) if e and e[0] == q.key and array(s.outgoing[i]) is not None
+    ]
     if len(sent) < 2 or not any(nonzero(g) for _, g in sent):
         return None
     return answer(
         "cancelled",
-        f"{what(q)} because its contributions cancel: {q.name} is used {len(sent)} times, and {' and '.join(numbers(g) for _, g in sent[:3])} add up to zero.",
+        f"{what(q)} because its contributions cancel: {q.name} is used {len(sent)} times, and "
+        f"{' and '.join(numbers(g) for _, g in sent[:3])} add up to zero.",
         *(f"{named(q, s)}: {text(s)} sends {numbers(g)}" for s, g in sent[:4]),
         fix="nothing is wrong with backward: the result does not change when the tensor does",
     )
@@ -136,7 +155,8 @@ def partly_cut(q: Question) -> Answer | None:
     source = q.text(hop.node) if hop.kind != "no_grad" else said["into"]
     return answer(
         hop.kind,
-        f"{what(q)} because {source} on {said['line']} took {said['of'] if hop.kind != 'no_grad' else said['into']} out of the graph: only the rest "
+        f"{what(q)} because {source} on {said['line']} took {said['of'] if hop.kind != 'no_grad' else said['into']} out of the graph: "
+        "only the rest "
         f"of {q.name} carries a gradient, and the entries that went through {hop.kind} get zero.",
         step and f"{named(q, step)}: {text(step)} has a next function for only some of its inputs",
         fix=FIXES[hop.kind].format(**said),
@@ -191,7 +211,11 @@ def whole(dead: Any) -> bool:
 
 def at_relu(q: Question, step: Step, dead: Any) -> Told:
     name, of = base(step).lower(), operand(step) or "its input"
-    which = f"every input of {name} is negative ({of} < 0 for all {dead.size}" if whole(dead) else f"relu's input is negative there ({of} <= 0 for {int(dead.sum())} of {dead.size}"
+    which = (
+        f"every input of {name} is negative ({of} < 0 for all {dead.size}"
+        if whole(dead)
+        else f"relu's input is negative there ({of} <= 0 for {int(dead.sum())} of {dead.size}"
+    )
     tail = " (a dead ReLU)" if whole(dead) else ""
     return (
         f"{which}{where_in(q, step)}), and there {name} is flat at 0 with slope 0, so {short(step)} passes back only zeros{tail}",
@@ -208,7 +232,8 @@ def at_clamp(q: Question, step: Step, dead: Any) -> Told:
     of = operand(step) or "its input"
     many = "every value" if whole(dead) else f"{int(dead.sum())} of {dead.size} values"
     return (
-        f"{text(step)}{where(q, step)} clips {many} of {of}: outside its bounds the result does not change with {of}, the slope is 0 (at a bound it is 1), "
+        f"{text(step)}{where(q, step)} clips {many} of {of}: outside its bounds the result does not change with {of}, the slope is 0 "
+        "(at a bound it is 1), "
         f"and {short(step)} passes back zeros",
         "widen the bounds, or use a soft one such as tanh or sigmoid, whose slope is never exactly 0",
     )
@@ -227,7 +252,8 @@ def at_saturation(q: Question, step: Step, dead: Any) -> Told:
     result = saved(step, "result", "self")
     shown = f" = {numbers(result)}" if result is not None else ""
     return (
-        f"{name} is saturated{where(q, step)}: for {of} this far from 0 its result{shown} no longer changes, its slope is 0 in this precision, "
+        f"{name} is saturated{where(q, step)}: for {of} this far from 0 its result{shown} no longer changes, its slope is 0 in this "
+        "precision, "
         f"and {short(step)} passes back (almost) nothing",
         "scale the input down, normalise it, or work with logits (binary_cross_entropy_with_logits, cross_entropy)",
     )
@@ -237,7 +263,8 @@ def at_softmax(q: Question, step: Step, dead: Any) -> Told:
     came = array(incoming(step))
     if came is not None and np.ptp(came) <= 1e-6 * largest(came):
         return (
-            f"softmax always adds up to 1{where(q, step)}: every entry gets the same gradient {number(came.reshape(-1)[0])} from above, the sum is constant, "
+            f"softmax always adds up to 1{where(q, step)}: every entry gets the same gradient {number(came.reshape(-1)[0])} from above, "
+            "the sum is constant, "
             f"and {short(step)} passes back zeros",
             "use a loss that tells the entries apart, such as cross_entropy",
         )
@@ -246,7 +273,11 @@ def at_softmax(q: Question, step: Step, dead: Any) -> Told:
 
 def at_where(q: Question, step: Step, dead: Any) -> Told:
     condition = saved(step, "condition")
-    counts = f" for {'every element' if condition.all() or not condition.any() else f'{int((~condition).sum())} of {condition.size}'}" if condition is not None else ""
+    counts = (
+        f" for {'every element' if condition.all() or not condition.any() else f'{int((~condition).sum())} of {condition.size}'}"
+        if condition is not None
+        else ""
+    )
     test = operand(step, 0) or "the condition"
     side = "False" if condition is None or not condition.all() else "True"
     other = operand(step, 2 if side == "False" else 1) or "the other branch"
@@ -260,14 +291,18 @@ def at_where(q: Question, step: Step, dead: Any) -> Told:
 
 def at_product(q: Question, step: Step, dead: Any) -> Told:
     if "dropout" in text(step):
-        return f"dropout{where(q, step)} set those entries to 0: what was dropped has no influence and gets no gradient", "nothing is wrong; in eval mode nothing is dropped"
+        return (
+            f"dropout{where(q, step)} set those entries to 0: what was dropped has no influence and gets no gradient",
+            "nothing is wrong; in eval mode nothing is dropped",
+        )
     toward = q.toward(step)[:1]
     index = 1 - toward[0] if toward and toward[0] in (0, 1) else 1
     name = operand(step, index) or ("other", "self")[1 - index]
     values = saved(step, ("self", "other")[index], ("self", "mat2")[index])
     shown = f" = {numbers(values)}" if values is not None else ""
     return (
-        f"{text(step)}{where(q, step)} multiplies by {name}{shown}, which is 0{'' if whole(dead) else ' there'}, so {short(step)} passes back 0",
+        f"{text(step)}{where(q, step)} multiplies by {name}{shown}, which is 0{'' if whole(dead) else ' there'}, so {short(step)} "
+        "passes back 0",
         f"look at where {name} becomes 0 (weights that start at zero, a mask, a dropout)",
     )
 
@@ -278,7 +313,8 @@ def at_power(q: Question, step: Step, dead: Any) -> Told:
     if exponent is not None and not exponent.any():
         return f"{text(step)}{where(q, step)} is 1 whatever {of} is: the slope of x ** 0 is 0", "use an exponent other than 0"
     return (
-        f"{of} is 0{'' if whole(dead) else ' there'}, and the slope of {text(step)}{where(q, step)} at 0 is {numbers(exponent) if exponent is not None else 'p'} * 0 = 0: "
+        f"{of} is 0{'' if whole(dead) else ' there'}, and the slope of {text(step)}{where(q, step)} at 0 is "
+        f"{numbers(exponent) if exponent is not None else 'p'} * 0 = 0: "
         f"{short(step)} passes back 0 (a minimum)",
         "nothing is wrong: the power is at its minimum there",
     )
@@ -287,7 +323,8 @@ def at_power(q: Question, step: Step, dead: Any) -> Told:
 def at_kink(q: Question, step: Step, dead: Any) -> Told:
     of = operand(step) or q.name
     return (
-        f"|{of}| has a kink at 0 and no derivative there: {short(step)}{where(q, step)} uses sign({of}), and sign(0) = 0 is the subgradient PyTorch "
+        f"|{of}| has a kink at 0 and no derivative there: {short(step)}{where(q, step)} uses sign({of}), and sign(0) = 0 is the "
+        "subgradient PyTorch "
         "chooses from [-1, 1]",
         f"nothing is wrong; for +1 at 0 write torch.where({of} >= 0, {of}, -{of})",
     )
@@ -300,20 +337,27 @@ def at_selection(q: Question, step: Step, dead: Any) -> Told:
     if values is None and hasattr(found, "detach"):
         values = np.asarray(found.detach().tolist())
     best = getattr(values, name[:3] if name.startswith(("max", "min")) else "max")() if values is not None and values.size else None
-    if result is None and best is not None and (values == best).sum() > 1 and (dead & (values == best)).any() if np.shape(values) == np.shape(dead) else False:
+    if (
+        result is None and best is not None and (values == best).sum() > 1 and (dead & (values == best)).any()
+        if np.shape(values) == np.shape(dead)
+        else False
+    ):
         return (
-            f"{text(step)}{where(q, step)} picks one index and gives it the whole gradient, although {int((values == best).sum())} elements are equally large: the others get 0 ({short(step)})",
+            f"{text(step)}{where(q, step)} picks one index and gives it the whole gradient, although {int((values == best).sum())} "
+            f"elements are equally large: the others get 0 ({short(step)})",
             "use amax() or max() without dim, which share the gradient between equal elements",
         )
     return (
-        f"{text(step)}{where(q, step)} depends only on the element it picks ({name} with its index): the others do not change it, and {short(step)} gives them 0",
+        f"{text(step)}{where(q, step)} depends only on the element it picks ({name} with its index): the others do not change it, and "
+        f"{short(step)} gives them 0",
         "use a smooth version (logsumexp, softmax) if all elements are to learn",
     )
 
 
 def at_part(q: Question, step: Step, dead: Any) -> Told:
     return (
-        f"only a part of {operand(step) or q.name} is used: {text(step)}{where(q, step)} takes some entries, and {short(step)} fills the rest with zeros",
+        f"only a part of {operand(step) or q.name} is used: {text(step)}{where(q, step)} takes some entries, and {short(step)} fills "
+        "the rest with zeros",
         f"use the other entries of {operand(step) or q.name} too, if they are to have a gradient",
     )
 
@@ -322,7 +366,8 @@ def at_overwrite(q: Question, step: Step, dead: Any) -> Told:
     target = text(step)
     value = overwritten_with(step)
     return (
-        f"{target}{value}{where(q, step)} overwrote, in place, the value computed from {q.name} before it was used: what stands there is now a constant, so "
+        f"{target}{value}{where(q, step)} overwrote, in place, the value computed from {q.name} before it was used: what stands there "
+        "is now a constant, so "
         f"{short(step)} lets nothing flow back to {q.name} there",
         "write into a copy: y = y.clone(), or build the result with torch.where or torch.cat",
     )
@@ -339,11 +384,13 @@ def at_norm(q: Question, step: Step, dead: Any) -> Told:
     of = operand(step) or "its input"
     if base(step) in ("Std", "Var"):
         return (
-            f"all values of {of} are equal{where(q, step)}: the spread is 0, its smallest value, where {text(step)} has a kink, and {short(step)} uses the subgradient 0 there",
+            f"all values of {of} are equal{where(q, step)}: the spread is 0, its smallest value, where {text(step)} has a kink, and "
+            f"{short(step)} uses the subgradient 0 there",
             "nothing is wrong; add some noise if they are to move apart",
         )
     return (
-        f"{of} is 0 everywhere, where {text(step)}{where(q, step)} has a kink and no derivative: {short(step)} uses the subgradient 0 there",
+        f"{of} is 0 everywhere, where {text(step)}{where(q, step)} has a kink and no derivative: {short(step)} uses the subgradient 0 "
+        "there",
         "nothing is wrong; start away from 0 if it is to move",
     )
 
@@ -357,7 +404,8 @@ def at_minimum(q: Question, step: Step, dead: Any) -> Told:
 
 def any_op(q: Question, step: Step, dead: Any) -> Told:
     return (
-        f"{text(step)}{where(q, step)} does not change with {operand(step) or 'its input'}{'' if whole(dead) else ' there'}: {short(step)} passes back zeros",
+        f"{text(step)}{where(q, step)} does not change with {operand(step) or 'its input'}{'' if whole(dead) else ' there'}: "
+        f"{short(step)} passes back zeros",
         "look at the values that go into that op",
     )
 
@@ -385,7 +433,8 @@ def not_seen(q: Question) -> Answer | None:
         return None
     return answer(
         "zero",
-        f"{what(q)}; which op let nothing through is not known, " + ("because backward was not watched." if q.last is None else "each step passed something on."),
+        f"{what(q)}; which op let nothing through is not known, "
+        + ("because backward was not watched." if q.last is None else "each step passed something on."),
         fix="run the program again after `import gradrepl; gradrepl.why`, or step(loss) to see each gradient",
     )
 
