@@ -16,6 +16,7 @@ sys.path.insert(0, str(HERE.parent))
 
 def main():
     import gradrepl
+    from gradrepl.insight.observer import observe
     from tests.render.golden import GOLDEN
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -25,6 +26,8 @@ def main():
     options = parser.parse_args()
     torch = importlib.import_module("torch") if options.torch else gradrepl.torch
     options.to.mkdir(parents=True, exist_ok=True)
+    sys.modules.setdefault("torch", torch)
+    observe()  # so that the pictures tell the lines that wrote through views and that cut
     for program in GOLDEN:
         if not options.names or program.__name__ in options.names:
             y, names, look = program(torch)

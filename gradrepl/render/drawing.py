@@ -215,7 +215,7 @@ class Painter:
         if node.kind == "custom":
             yield "your Function" + (f", {labels.source_text(node.defined)}" if node.defined else "")
         if node.kind == "inplace":
-            yield labels.writing_text(node)
+            yield from labels.writing_texts(node)
         yield from (", ".join(labels.badges(output)) for output in node.outputs if labels.badges(output))
 
     def numbers(self, node: Node) -> Iterator[str]:
@@ -252,7 +252,7 @@ class Painter:
             if root.tensor is None or root.node is not None and self.graph.nodes[root.node].leaf:
                 continue
             lines = [labels.type_text(root.tensor, ""), labels.numbers_text(root.tensor)]
-            fault = bool(root.tensor.value and (root.tensor.value.nan or root.tensor.value.inf))
+            fault = root.node is not None and any("holds" in each for each in self.graph.nodes[root.node].faults)
             title = ("! " if fault else "") + labels.root_title(root, self.graph)
             yield Card(root.id, "root", title, tuple(filter(None, lines)), fault=fault)
 

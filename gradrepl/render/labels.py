@@ -65,10 +65,10 @@ def shortened(text: str, most: int = 48) -> str:
     return text if len(text) <= most else text[: most - 1].rstrip(", ") + "…"
 
 
-def writing_text(node: Node) -> str:
-    """What a write through a view did, as far as that was seen: the op and the line."""
+def writing_texts(node: Node) -> list[str]:
+    """What a write through a view did, as far as that was seen: the op, the line."""
     line = node.source.text.strip() if node.source else ""
-    return " · ".join(filter(None, (node.inner, f"writes by {line}" if line else "")))
+    return [node.inner, f"writes by {line}" if line else ""]
 
 
 def names_text(names: tuple[str, ...], most: int = 3) -> str:
@@ -131,7 +131,9 @@ def input_name(node: Node, place: int) -> str:
 
 def edge_label(node: Node, place: int) -> str:
     """The name or number of an input, where there are several."""
-    return (input_name(node, place) or str(place)) if len(node.inputs) > 1 else ""
+    if len(node.inputs) < 2:
+        return ""
+    return input_name(node, place) or (str(place) if sum(edge is not None for edge in node.inputs) > 1 else "")
 
 
 def output_label(target: Node, output: int) -> str:

@@ -212,7 +212,7 @@ class Writer:
         if node.kind == "custom":
             parts.append("your Function" + (f", {labels.source_text(node.defined)}" if node.defined else ""))
         if node.kind == "inplace":
-            parts.append(labels.writing_text(node))
+            parts += labels.writing_texts(node)
         users = self.consumers.get(place, ())
         if len(users) > 1 or users and self.nodes[self.parent[place]].id not in users:
             parts.append("used by " + (", ".join(users) if len(users) < 5 else f"{len(users)} nodes"))
