@@ -93,7 +93,8 @@ def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-06
 
 
 def cosine_similarity(x1, x2, dim=1, eps=1e-08):
-    x1, x2 = broadcast_tensors(x1, x2)
+    if x1.array.shape != x2.array.shape:
+        x1, x2 = broadcast_tensors(x1, x2)
     sizes = [vector_norm(x, 2, dim, True).clone() for x in (x1, x2)]
     with no_grad():
         for size in sizes:

@@ -34,7 +34,9 @@ def _scaled_dot_product_flash_attention_for_cpu(query, key, value, dropout_p=0.0
     weights = np.exp(scores - highest)
     total = weights.sum(-1, keepdims=True)
     whole = np.where(total == 0, total.dtype.type(1), total)
-    return np.matmul(weights, value) / whole, (highest + np.log(whole))[..., 0]
+    out = np.matmul(weights, value) / whole
+    heads_last = np.ascontiguousarray(out.swapaxes(1, 2)).swapaxes(1, 2)  # how PyTorch lays it out, to be seen in what follows
+    return heads_last, (highest + np.log(whole))[..., 0]
 
 
 def scores_of(query, key, is_causal, mask, scale):

@@ -5,9 +5,8 @@ import math
 import numpy as np
 
 from gradrepl.engine.declare import Maybe, op
-from gradrepl.engine.names import NAMES
+from gradrepl.engine.ops.padding import constant_pad
 from gradrepl.engine.public import publish
-from gradrepl.engine.tensor import Tensor
 
 # ---- NumPy: x is (N, C, *sizes), weight (O, C / groups, *kernel)
 
@@ -36,15 +35,15 @@ def windows(x, kernel, stride, dilation):
 
 def columns(x, kernel, stride, padding, dilation, groups):
     """The windows as (N, groups, C / groups * kernel, places): what a matrix product takes."""
-    view = windows(padded(x, padding), kernel, stride, dilation)
-    return view.reshape(x.shape[0], groups, x.shape[1] // groups * math.prod(kernel), -1)
+    view, dims = windows(padded(x, padding), kernel, stride, dilation), len(kernel)
+    return view.reshape(x.shape[0], groups, x.shape[1] // groups * math.prod(kernel), math.prod(view.shape[-dims:]))
 
 
 def from_columns(cols, channels, sizes, kernel, stride, padding, dilation):
     """Add the windows back to where they were taken from: the transpose of `columns`."""
     whole = tuple(n + 2 * p for n, p in zip(sizes, padding))
     count = places(whole, kernel, stride, dilation)
-    cols, out = cols.reshape(-1, channels, *kernel, *count), np.zeros((cols.shape[0], channels, *whole), cols.dtype)
+    cols, out = cols.reshape(len(cols), channels, *kernel, *count), np.zeros((len(cols), channels, *whole), cols.dtype)
     for at in np.ndindex(*kernel):
         spans = tuple(slice(a * d, a * d + s * (n - 1) + 1, s) for a, d, s, n in zip(at, dilation, stride, count))
         out[(..., *spans)] += cols[(slice(None), slice(None), *at)]
@@ -55,7 +54,12 @@ def from_columns(cols, channels, sizes, kernel, stride, padding, dilation):
 
 def grouped(weight, groups):
     """The kernels as (groups, O / groups, C / groups * kernel)."""
-    return weight.reshape(groups, weight.shape[0] // groups, -1)
+    return weight.reshape(groups, weight.shape[0] // groups, math.prod(weight.shape[1:]))
+
+
+def flat(x, groups):
+    """Images as lines: (N, groups, channels / groups, places)."""
+    return x.reshape(x.shape[0], groups, x.shape[1] // groups, math.prod(x.shape[2:]))
 
 
 def conv_output(x, weight, stride, padding, dilation, groups):
@@ -67,16 +71,14 @@ def conv_output(x, weight, stride, padding, dilation, groups):
 
 def conv_input(grad, weight, sizes, stride, padding, dilation, groups):
     """The input's gradient: every output sends its kernel back."""
-    kernels, batch = grouped(weight, groups), grad.shape[0]
-    cols = np.matmul(kernels.swapaxes(1, 2), grad.reshape(batch, groups, grad.shape[1] // groups, -1))
+    cols = np.matmul(grouped(weight, groups).swapaxes(1, 2), flat(grad, groups))
     return from_columns(cols, weight.shape[1] * groups, sizes, weight.shape[2:], stride, padding, dilation)
 
 
 def conv_weight(grad, x, kernel, stride, padding, dilation, groups):
     """The kernels' gradient: the windows weighed by the outputs' gradients."""
-    batch = grad.shape[0]
     cols = columns(x, kernel, stride, padding, dilation, groups)
-    out = np.matmul(grad.reshape(batch, groups, grad.shape[1] // groups, -1), cols.swapaxes(2, 3)).sum(0)
+    out = np.matmul(flat(grad, groups), cols.swapaxes(2, 3)).sum(0)
     return out.reshape(grad.shape[1], x.shape[1] // groups, *kernel)
 
 
@@ -148,9 +150,9 @@ def convolution_backward_parts(grad_output, input, weight, stride, padding, dila
 # ---- what users call
 
 
-def widths(name, value, dims):
-    """A number or a list as one number a dimension."""
-    values = (value,) if not isinstance(value, (tuple, list)) else tuple(value)
+def widths(name, value, dims, spatial):
+    """A number or a list as one number a dimension; the weight must have as many."""
+    values = (value,) * spatial if not isinstance(value, (tuple, list)) else tuple(value)
     if len(values) not in (1, dims):
         raise RuntimeError(
             f"expected {name} to be a single integer value or a list of {dims} values to match the convolution dimensions, but got "
@@ -225,11 +227,11 @@ def check_output_padding(output_padding, stride, dilation):
     )
 
 
-def run(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
-    """The convolution after its checks."""
+def run(spatial, input, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
+    """The convolution after its checks, in as many dimensions as the weight has."""
     dims = weight.array.ndim - 2
-    stride, padding, dilation = widths("stride", stride, dims), widths("padding", padding, dims), widths("dilation", dilation, dims)
-    output_padding = widths("output_padding", output_padding, dims)
+    given = dict(stride=stride, padding=padding, dilation=dilation, output_padding=output_padding)
+    stride, padding, dilation, output_padding = (widths(name, value, dims, spatial) for name, value in given.items())
     check_values(stride, padding, dilation, output_padding, groups)
     check_shapes(input, weight, bias, padding, dilation, transposed, groups)
     check_types(input, weight, bias)
@@ -253,7 +255,7 @@ def same_padding(input, weight, stride, dilation):
         raise RuntimeError("padding='same' is not supported for strided convolutions")
     total = [d * (k - 1) for d, k in zip(dilation, weight.shape[2:])]
     if any(t % 2 for t in total):
-        input = NAMES["constant_pad_nd"](input, tuple(side for t in reversed(total) for side in (0, t % 2)), 0.0)
+        input = constant_pad(input, tuple(side for t in reversed(total) for side in (0, t % 2)), 0)
     return input, tuple(t // 2 for t in total)
 
 
@@ -268,9 +270,9 @@ def convolver(name, dims):
                     raise RuntimeError(f"Invalid padding string: '{padding}'")
                 border = 0
                 if padding == "same":
-                    spatial = weight.array.ndim - 2
-                    input, border = same_padding(input, weight, widths("stride", stride, spatial), widths("dilation", dilation, spatial))
-            return run(input, weight, bias, stride, border, dilation, False, 0, groups)
+                    spans = widths("stride", stride, dims, dims), widths("dilation", dilation, dims, dims)
+                    input, border = same_padding(input, weight, *spans)
+            return run(dims, input, weight, bias, stride, border, dilation, False, 0, groups)
 
         return batched(name, input, dims, act)
 
@@ -282,7 +284,7 @@ def transposer(name, dims):
     """conv_transpose1d, conv_transpose2d or conv_transpose3d."""
 
     def conv_transpose(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
-        act = lambda input: run(input, weight, bias, stride, padding, dilation, True, output_padding, groups)
+        act = lambda input: run(dims, input, weight, bias, stride, padding, dilation, True, output_padding, groups)
         return batched(name, input, dims, act)
 
     conv_transpose.__name__ = conv_transpose.__qualname__ = name

@@ -3,14 +3,11 @@
 import numpy as np
 
 from gradrepl.engine.declare import formula, op
-from gradrepl.engine.names import NAMES
+from gradrepl.engine.ops.joining import cat, stack
 from gradrepl.engine.ops.nn_linear import linear
 from gradrepl.engine.ops.nn_normalization import dropout
 from gradrepl.engine.public import publish
 from gradrepl.engine.tensor import tensor_of
-
-cat = lambda tensors, dim=0: NAMES["cat"](tensors, dim)
-stack = lambda tensors, dim=0: NAMES["stack"](tensors, dim)
 
 
 @op("UnsafeSplitBackward0", self="split_backward(grads, split_size, dim, self.sym_sizes())", outputs="*")
@@ -260,7 +257,7 @@ def network(step):
             layer = PackedSteps(step, second.tolist())
         weights = list(weights_of(params, has_biases, False))
         output, finals = through_layers(layer, input, hx.unbind(0), weights, num_layers, drop, train, bidirectional)
-        return output.transpose(0, 1) if batch_first else output, stack(finals)
+        return output.transpose_(0, 1) if batch_first else output, stack(finals)
 
     return run
 

@@ -156,7 +156,13 @@ def pad(input, pad, mode="constant", value=None):
     if mode not in ("reflect", "replicate", "circular"):
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
     if dims > 3 or ndim not in (dims + 1, dims + 2):
-        raise NotImplementedError(f"Padding size {len(pad)} is not supported for {ndim}D input tensor.")
+        raise NotImplementedError(
+            f"Padding size {len(pad)} is not supported for {ndim}D input tensor.\n"
+            "Supported combinations for non-constant padding:\n"
+            "  - 2D or 3D input: padding size = 2 (pads last dimension)\n"
+            "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n"
+            "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
+        )
     return circular_pad(input, pad) if mode == "circular" else PADDINGS[mode, dims](input, pad)
 
 

@@ -10,6 +10,7 @@ from gradrepl import torch
 from gradrepl.engine.ops.nn_attention import scaled_dot_product_attention
 from gradrepl.engine.ops.nn_linear import linear
 from gradrepl.torch.nn._layers import dropout
+from gradrepl.torch.nn._windows import pad
 
 __all__ = """scaled_dot_product_attention multi_head_attention_forward _canonical_mask _none_or_dtype _in_projection
     _in_projection_packed""".split()
@@ -201,7 +202,7 @@ def unsqueezed(query, key, value):
 
 def wider(mask):
     """One more place that everybody sees."""
-    return None if mask is None else torch.nn.functional.pad(mask, (0, 1))
+    return None if mask is None else pad(mask, (0, 1))
 
 
 def merged(attn_mask, key_padding_mask, batch, num_heads, source):
@@ -222,7 +223,7 @@ def by_hand(q, k, v, attn_mask, dropout_p, batch, num_heads, out_proj):
     weights = scores.softmax(dim=-1)
     if dropout_p > 0.0:
         weights = dropout(weights, p=dropout_p)
-    output = torch.bmm(weights, v).transpose(0, 1).contiguous().view(target * batch, num_heads * size)
+    output = torch.bmm(weights, v).transpose(0, 1).reshape(target * batch, num_heads * size)
     output = linear(output, *out_proj)
     return output.view(target, batch, output.size(1)), weights.view(batch, num_heads, target, source)
 

@@ -9,11 +9,15 @@ from gradrepl import torch
 from gradrepl.engine.ops import nn_embedding as tables
 from gradrepl.engine.ops import nn_normalization as ops
 from gradrepl.engine.ops.nn_linear import bilinear, linear
-from gradrepl.torch.nn._windows import avg_pool2d, avg_pool3d
+from gradrepl.engine.public import FUNCTIONS
+from gradrepl.torch.nn._windows import avg_pool2d, avg_pool3d, pad
 
 __all__ = """linear bilinear batch_norm instance_norm layer_norm group_norm rms_norm local_response_norm dropout dropout1d dropout2d
-    dropout3d alpha_dropout feature_alpha_dropout embedding embedding_bag one_hot _verify_batch_size""".split()
+    dropout3d alpha_dropout feature_alpha_dropout embedding embedding_bag one_hot pdist
+    _verify_batch_size""".split()
 
+
+pdist = FUNCTIONS["pdist"]
 
 # ---- normalisation
 
@@ -69,12 +73,12 @@ def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
         return input
     border, squares = (size // 2, (size - 1) // 2), input.mul(input)
     if dim == 3:
-        squares = torch.nn.functional.pad(squares.unsqueeze(1), (0, 0, *border))
+        squares = pad(squares.unsqueeze(1), (0, 0, *border))
         squares = avg_pool2d(squares, (size, 1), stride=1).squeeze(1)
     else:
         sizes = input.size()
         squares = squares.view(sizes[0], 1, sizes[1], sizes[2], -1)
-        squares = torch.nn.functional.pad(squares, (0, 0, 0, 0, *border))
+        squares = pad(squares, (0, 0, 0, 0, *border))
         squares = avg_pool3d(squares, (size, 1, 1), stride=1).squeeze(1).view(sizes)
     return input / squares.mul(alpha).add(k).pow(beta)
 

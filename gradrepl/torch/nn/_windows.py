@@ -9,23 +9,18 @@ import gradrepl.engine.nn
 from gradrepl import torch
 from gradrepl.engine.ops import nn_pooling as pooling
 from gradrepl.engine.ops import nn_upsampling as resampling
-from gradrepl.engine.ops.nn_convolution import (
-    col2im,
-    conv1d,
-    conv2d,
-    conv3d,
-    conv_tbc,
-    conv_transpose1d,
-    conv_transpose2d,
-    conv_transpose3d,
-    im2col,
-)
-from gradrepl.engine.ops.nn_pooling import adaptive_avg_pool1d, avg_pool1d
+from gradrepl.engine.ops.nn_convolution import col2im, im2col
 from gradrepl.engine.ops.nn_pooling import avg_pool2d_public as avg_pool2d
 from gradrepl.engine.ops.nn_pooling import avg_pool3d_public as avg_pool3d
-from gradrepl.engine.ops.nn_upsampling import channel_shuffle, pixel_shuffle, pixel_unshuffle
+from gradrepl.engine.ops.padding import pad
+from gradrepl.engine.public import FUNCTIONS
 from gradrepl.torch.nn._grids import affine_grid, grid_sample
 
+conv1d, conv2d, conv3d, conv_tbc, conv_transpose1d, conv_transpose2d, conv_transpose3d = (
+    FUNCTIONS[name] for name in "conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d".split()
+)
+avg_pool1d, adaptive_avg_pool1d = FUNCTIONS["avg_pool1d"], FUNCTIONS["adaptive_avg_pool1d"]
+channel_shuffle, pixel_shuffle, pixel_unshuffle = (FUNCTIONS[f"{name}shuffle"] for name in ("channel_", "pixel_", "pixel_un"))
 native_channel_shuffle = channel_shuffle
 
 __all__ = """conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d unfold fold max_pool1d max_pool2d max_pool3d
@@ -34,7 +29,7 @@ __all__ = """conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d con
     adaptive_max_pool1d_with_indices adaptive_max_pool2d_with_indices adaptive_max_pool3d_with_indices fractional_max_pool2d
     fractional_max_pool3d fractional_max_pool2d_with_indices fractional_max_pool3d_with_indices max_unpool1d max_unpool2d max_unpool3d
     lp_pool1d lp_pool2d lp_pool3d interpolate upsample upsample_nearest upsample_bilinear pixel_shuffle pixel_unshuffle channel_shuffle
-    native_channel_shuffle affine_grid grid_sample""".split()
+    native_channel_shuffle affine_grid grid_sample pad""".split()
 
 
 def tuple_of(value, dims):
