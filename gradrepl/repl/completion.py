@@ -52,11 +52,7 @@ def complete(text: str, shell) -> list[Found]:
 
 def visible_names(shell) -> dict[str, Any]:
     """The namespace, and the preloaded names that nobody has used yet."""
-    for name in MODULES & shell.preloaded.waiting.keys():
-        try:
-            shell.preloaded.put(name)
-        except ImportError:
-            continue  # using the name will say so
+    shell.preloaded.put_all(MODULES)
     return {**dict.fromkeys(shell.preloaded.waiting), **shell.namespace}
 
 

@@ -4,6 +4,7 @@ import ast
 import gc
 import importlib
 import sys
+from collections.abc import Container
 from types import ModuleType
 from typing import Any
 
@@ -66,23 +67,27 @@ class Preloaded:
         if not self.waiting:
             return
         reads, writes = used_names(tree)
-        names = self.waiting if reads.keys() & REFLECTION else [n for n in self.waiting if n in reads]
-        for name in list(names):
-            if reads.get(name, 0) <= writes.get(name, reads.get(name, 0)):
-                self.put(name)
+        for name in [name for name in self.waiting if name in reads and reads[name] <= writes.get(name, reads[name])]:
+            self.put(name)
+        if reads.keys() & REFLECTION:
+            self.put_all()
         if self.fresh:
             gc.freeze()  # what is there now stays, and need not be looked at again, nor at exit
             self.fresh = False
 
     def put(self, name: str) -> None:
-        """Import one name. One that cannot be imported (no such package) stays undefined, as in Python."""
+        """Import one name."""
         home = self.waiting.pop(name, None)
         if home is not None and name not in self.namespace:
             self.namespace[name] = self.given[name] = imported(home)
 
-    def put_all(self) -> None:
-        for name in list(self.waiting):
-            self.put(name)
+    def put_all(self, wanted: Container[str] = PRELOADED) -> None:
+        """Import every name; one that cannot be imported stays undefined until it is used, which raises the error."""
+        for name, home in [item for item in self.waiting.items() if item[0] in wanted]:
+            try:
+                self.put(name)
+            except ImportError:
+                self.waiting[name] = home
 
 
 def imported(home: str) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from prompt_toolkit import PromptSession
-from prompt_toolkit.application import create_app_session
+from prompt_toolkit.application import get_app_session
 from prompt_toolkit.auto_suggest import AutoSuggestFromHistory, ConditionalAutoSuggest
 from prompt_toolkit.completion import Completer, Completion
 from prompt_toolkit.enums import EditingMode
@@ -78,8 +78,10 @@ class TerminalReader:
         self.colour = has_colour(sys.stdout) and settings.theme != "none"
         self.told = False
         self.toolbar = harmless(toolbar, "")
-        with create_app_session(self.input, self.output):
-            self.session = self.new_session(complete)
+        # the session of the process, not one of our own: only that is known to the thread which prints above the prompt
+        whole = get_app_session()
+        whole._input, whole._output = self.input, self.output
+        self.session = self.new_session(complete)
         self.session.app.ttimeoutlen = 0.05
         self.session.app.timeoutlen = 0.3
         self.session.app.renderer.cpr_not_supported_callback = None  # a terminal that does not answer is no news to the user
@@ -125,7 +127,7 @@ class TerminalReader:
 
     def read(self, default: str = "") -> str:
         """One input. Raises KeyboardInterrupt for Ctrl-C and EOFError for Ctrl-D, as `input` does."""
-        with create_app_session(self.input, self.output), patch_stdout(raw=True):
+        with patch_stdout(raw=True):
             text = self.session.prompt(default=default)
         self.tell_failure()
         return text

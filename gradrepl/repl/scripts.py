@@ -11,7 +11,6 @@ from gradrepl.repl.evaluate import Evaluator, user_traceback
 from gradrepl.repl.namespace import Preloaded, new_main
 from gradrepl.repl.streams import silence
 
-
 # a program that asks something about its graph; others are not watched, which would cost 13 ms and slow every op
 ASKS = re.compile(r"gradrepl|(?<![\w.])(why|explain|step|check|saved|diff|graph|tree|save)\(")
 

@@ -129,7 +129,10 @@ def test_watch_shows_the_tree_after_each_change(fed):
 @pytest.mark.parametrize(
     "question, expected",
     [
-        ("torch.exp?", ["torch.exp(input, *, out=None)", "e to the power", "ExpBackward0  self: grad", ">>> torch.exp(x)", "grad_fn=<ExpBackward0>"]),
+        (
+            "torch.exp?",
+            ["torch.exp(input, *, out=None)", "e to the power", "ExpBackward0  self: grad", ">>> torch.exp(x)", "grad_fn=<ExpBackward0>"],
+        ),
         ("x?", ["Tensor", "shape (1,)", "leaf"]),
         ("y?", ["MulBackward0", "2 nodes", "derivative"]),
         ("y.grad_fn?", ["a node of the graph", "AccumulateGrad, constant"]),
