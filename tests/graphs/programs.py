@@ -104,7 +104,7 @@ def two_loops(torch, T=60):
     for _ in range(T):
         h = torch.tanh(h @ W + 1)
     for _ in range(T):
-        h = (h @ V).relu() * h
+        h = (h @ V).sigmoid() * h
     return h.sum()
 
 
