@@ -16,9 +16,11 @@ from gradrepl.engine import (
     ops,
     printing,
     random,
+    sampling,
     storages,
     subclasses,
 )
 
 # PyTorch computes nan and inf in silence. Filtered once, by module: np.errstate round each op would cost 0.7 us.
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradrepl\.")
+facts.seal(facts.Tensor)

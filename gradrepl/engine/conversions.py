@@ -3,7 +3,7 @@
 import numpy as np
 
 from gradrepl.engine.advice import warn_once
-from gradrepl.engine.dtypes import ALIASES, CPU, DTYPES, OF_PYTHON, check_device, dtype
+from gradrepl.engine.dtypes import ALIASES, CPU, DTYPES, FORMATS, OF_PYTHON, check_device, dtype
 from gradrepl.engine.factories import numpy_dtype
 from gradrepl.engine.names import NAMES
 from gradrepl.engine.public import publish
@@ -12,6 +12,7 @@ from gradrepl.engine.tensor import Tensor, tensor_of
 CONVERTING = (
     "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider using tensor.detach() first."
 )
+CONJUGATE = "Can't call numpy() on Tensor that has conjugate bit set. Use tensor.resolve_conj().numpy() instead."
 REQUIRES = "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
 # dtype -> the name of the tensor type of old
 TYPES = dict(
@@ -21,8 +22,10 @@ TYPES = dict(
 OF_TYPE = {f"torch.{kind}Tensor": DTYPES[name] for name, kind in TYPES.items()}
 
 
-def cast(self, kind, copy=False):
+def cast(self, kind, copy=False, memory_format=None):
     """The tensor in another NumPy dtype: itself where nothing changes."""
+    if memory_format is not None and memory_format is not FORMATS["preserve_format"]:
+        return cast(self, kind).contiguous(memory_format=memory_format)
     if kind == self.array.dtype:
         return NAMES["clone"](self) if copy else self
     return NAMES["to_copy"](self if kind.kind in "fc" else tensor_of(self.array), kind)
@@ -39,17 +42,17 @@ def to(self, *args, **named):
 
 
 def to_other(self, other, non_blocking=False, copy=False, *, memory_format=None):
-    return cast(self, other.array.dtype, copy)
+    return cast(self, other.array.dtype, copy, memory_format)
 
 
 def to_dtype(self, dtype, non_blocking=False, copy=False, *, memory_format=None, device=None):
-    return to_device(self, device, dtype, non_blocking, copy)
+    return to_device(self, device, dtype, non_blocking, copy, memory_format=memory_format)
 
 
 def to_device(self, device=None, dtype=None, non_blocking=False, copy=False, *, memory_format=None):
     if device is not None:
         check_device(device, making=False)
-    return cast(self, numpy_dtype(dtype) or self.array.dtype, copy)
+    return cast(self, numpy_dtype(dtype) or self.array.dtype, copy, memory_format)
 
 
 def converter(name):
@@ -168,6 +171,8 @@ def numpy(self, *, force=False):
     """The array itself: a write to either shows in both. `force` detaches first."""
     if self.needs_grad and self.requires_grad and not force:
         raise RuntimeError(REQUIRES)
+    if self.array.dtype.kind == "c" and not force and self.is_conj():
+        raise RuntimeError(CONJUGATE)
     return self.array
 
 

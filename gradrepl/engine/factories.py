@@ -13,6 +13,8 @@ from gradrepl.engine.advice import warn
 from gradrepl.engine.data import array_of, from_array
 from gradrepl.engine.declare import unrecorded
 from gradrepl.engine.dtypes import OF_PYTHON, Default, check_device, dtype, strided
+from gradrepl.engine.layout import copied as copied_as
+from gradrepl.engine.layout import in_order
 from gradrepl.engine.public import publish
 from gradrepl.engine.tensor import Tensor, tensor_of
 
@@ -56,12 +58,20 @@ def made_by(maker):
         *args, dtype=None, out=None, layout=None, device=None, pin_memory=False, requires_grad=False, names=None, memory_format=None, **rest
     ):
         check_options(device, layout)
+        check_flag(maker, "requires_grad", requires_grad)
         array = maker(*args, dtype=numpy_dtype(dtype), **rest)
+        if memory_format is not None:
+            array = copied_as(array, memory_format)
         if out is None:
             return fresh(array, requires_grad)
         return put(out, array)
 
     return factory
+
+
+def check_flag(maker, name, value):
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{maker.__name__}(): argument '{name}' must be bool, not {type(value).__name__}")
 
 
 def put(out, array):
@@ -77,7 +87,9 @@ def like(maker):
     @wraps(maker)
     def factory(input, *args, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False, memory_format=None, **rest):
         check_options(device, layout)
-        return fresh(maker(input.array, *args, dtype=numpy_dtype(dtype) or input.array.dtype, **rest), requires_grad)
+        check_flag(maker, "requires_grad", requires_grad)
+        array = maker(input.array, *args, dtype=numpy_dtype(dtype) or input.array.dtype, **rest)
+        return fresh(array if memory_format is None else copied_as(array, memory_format), requires_grad)
 
     return factory
 
@@ -197,24 +209,29 @@ def filled_with(array, number):
     return array
 
 
+def blank_like(array, dtype):
+    """An array of the same shape and order, without gaps; dims that repeat are laid out in a row."""
+    return np.empty(array.shape, dtype) if 0 in array.strides else np.empty_like(array, dtype)
+
+
 @like
 def zeros_like(shape_of, dtype=None):
-    return np.zeros_like(shape_of, dtype)
+    return filled_with(blank_like(shape_of, dtype), 0)
 
 
 @like
 def ones_like(shape_of, dtype=None):
-    return np.ones_like(shape_of, dtype)
+    return filled_with(blank_like(shape_of, dtype), 1)
 
 
 @like
 def empty_like(shape_of, dtype=None):
-    return np.zeros_like(shape_of, dtype)
+    return filled_with(blank_like(shape_of, dtype), 0)
 
 
 @like
 def full_like(shape_of, fill_value, dtype=None):
-    return filled_with(np.empty_like(shape_of, dtype), number_of(fill_value))
+    return filled_with(blank_like(shape_of, dtype), number_of(fill_value))
 
 
 @made_by
@@ -222,6 +239,16 @@ def empty_strided(size, stride, dtype=None):
     kind = dtype or Default.float
     span = 1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True)) if 0 not in size else 0
     return np.ndarray(tuple(size), kind, np.zeros(span, kind), 0, tuple(s * kind.itemsize for s in stride))
+
+
+@made_by
+def empty_permuted(size, physical_layout, dtype=None):
+    if len(size) != len(physical_layout):
+        raise RuntimeError(
+            "Number of dimensions in size does not match the length of the physical_layout; i.e. "
+            f"len(size) = {len(size)} is not equal to len(physical_layout) = {len(physical_layout)}"
+        )
+    return in_order(np.zeros(tuple(size), dtype or Default.float), tuple(physical_layout))
 
 
 # ---- counted
@@ -374,14 +401,18 @@ def as_tensor(data, dtype=None, device=None):
 
 
 def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
+    """The data as a tensor; `copy` asks for, or forbids, memory of its own. A tensor stays in its graph if it requires grad."""
     check_options(device, None)
+    if isinstance(obj, (bytes, bytearray, memoryview)):
+        obj = np.frombuffer(obj, numpy_dtype(dtype) or Default.float)
     result = as_tensor(obj, dtype)
-    if copy and (result is obj or isinstance(obj, np.ndarray)):
+    shares = result is obj or isinstance(obj, np.ndarray)
+    if copy and shares:
         result = result.clone()
-    elif copy is False and not isinstance(obj, (Tensor, np.ndarray)):
+    if copy is False and not shares:
         raise ValueError("can't alias arbitrary sequence into a tensor.")
-    if isinstance(obj, Tensor) and not requires_grad:
-        return result.detach() if result.requires_grad else result
+    if isinstance(obj, Tensor):
+        return result.detach().requires_grad_() if requires_grad and not obj.requires_grad else result
     return result.requires_grad_() if requires_grad else result
 
 
@@ -399,7 +430,32 @@ def type_name(value):
 
 def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
     """A tensor on the memory of a buffer."""
-    return fresh(np.frombuffer(buffer, numpy_dtype(dtype), count, offset), requires_grad)
+    kind = numpy_dtype(dtype)
+    try:
+        length = memoryview(buffer).nbytes
+    except TypeError:
+        raise ValueError("object does not implement Python buffer protocol.") from None
+    if not length or not count:
+        raise ValueError(f"both buffer length ({length}) and count ({count}) must not be 0")
+    if not 0 <= offset < length:
+        raise ValueError(f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({length} bytes) minus 1")
+    if count < 0 and (length - offset) % kind.itemsize:
+        raise ValueError(
+            f"buffer length ({length - offset} bytes) after offset ({offset} bytes) must be a multiple of element size ({kind.itemsize})"
+        )
+    if count > 0 and offset + count * kind.itemsize > length:
+        raise ValueError(
+            f"requested buffer length ({count} * {kind.itemsize} bytes) after offset ({offset} bytes) must not be greater than actual "
+            f"buffer length ({length} bytes)"
+        )
+    return fresh(np.frombuffer(buffer, kind, count, offset), requires_grad)
+
+
+def from_dlpack(ext_tensor, *, device=None, copy=None):
+    """A tensor on the memory of another library's array."""
+    if isinstance(ext_tensor, Tensor):
+        return tensor_of(ext_tensor.array) if not copy else fresh(ext_tensor.array.copy())
+    return fresh(np.from_dlpack(ext_tensor, copy=copy))
 
 
 # ---- new_*: the dtype of a tensor
@@ -449,6 +505,6 @@ def new_empty_strided(size, stride, *, kind):
 publish(
     globals(),
     functions="""tensor as_tensor asarray from_numpy frombuffer zeros ones empty full zeros_like ones_like empty_like full_like
-        empty_strided arange range:range_closed linspace logspace eye tril_indices triu_indices scalar_tensor""",
+        empty_strided empty_permuted from_dlpack arange range:range_closed linspace logspace eye tril_indices triu_indices scalar_tensor""",
     methods="new_zeros new_ones new_empty new_full new_tensor new_empty_strided",
 )

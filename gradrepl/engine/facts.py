@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gradrepl.engine.dtypes import FORMATS, LAYOUTS, OF_ARRAY
+from gradrepl.engine.dtypes import FORMATS, LAYOUTS, OF_ARRAY, layout
 from gradrepl.engine.names import NAMES
 from gradrepl.engine.promotion import castable, promote, result_dtype
 from gradrepl.engine.public import publish
@@ -79,6 +79,23 @@ def is_contiguous(self, memory_format=FORMATS["contiguous_format"]):
 
 def contiguous(self, memory_format=FORMATS["contiguous_format"]):
     return self if is_contiguous(self, memory_format) else NAMES["clone"](self, memory_format)
+
+
+UNCLEAR = "The tensor does not have unique dim order, or cannot map to exact one of the given memory formats."
+
+
+def dim_order(self, *, ambiguity_check=False):
+    """The dims from the outermost in memory to the innermost."""
+    if not isinstance(ambiguity_check, bool) and not (
+        isinstance(ambiguity_check, (list, tuple)) and all(isinstance(f, layout) for f in ambiguity_check)
+    ):
+        raise TypeError("The ambiguity_check argument must be a bool or a list of memory formats.")
+    strides = stride(self)
+    if ambiguity_check is True and (1 in self.array.shape or len(set(strides)) < len(strides)):
+        raise RuntimeError(UNCLEAR)
+    if ambiguity_check and ambiguity_check is not True and sum(is_contiguous(self, f) for f in ambiguity_check) != 1:
+        raise RuntimeError(UNCLEAR)
+    return tuple(sorted(range(len(strides)), key=lambda dim: (-strides[dim], dim)))
 
 
 def storage_offset(self):
@@ -169,6 +186,7 @@ for name, fact in dict(
     nbytes=lambda self: self.array.nbytes,
     itemsize=lambda self: self.array.itemsize,
     ndim=lambda self: self.array.ndim,
+    volatile=lambda self: False,
     layout=lambda self: LAYOUTS["strided"],
     is_cpu=lambda self: True,
     names=lambda self: (None,) * self.array.ndim,
@@ -180,10 +198,34 @@ for name in (
 ):
     setattr(Tensor, name, property(lambda self: False))
 
+
+def seal(kind):
+    """Make the properties without a setter say so in PyTorch's words."""
+    for name, shown in list(vars(kind).items()):
+        if isinstance(shown, property) and shown.fset is None:
+            setattr(kind, name, property(shown.fget, read_only(name), None, shown.__doc__))
+
+
+def read_only(name):
+    def refuse(self, value):
+        raise AttributeError(f"attribute '{name}' of 'torch._C.TensorBase' objects is not writable")
+
+    return refuse
+
+
+def dlpack(self, **options):
+    return self.detach().array.__dlpack__(**options)
+
+
+def dlpack_device(self):
+    return self.array.__dlpack_device__()
+
+
+Tensor.__dlpack__, Tensor.__dlpack_device__ = dlpack, dlpack_device
 publish(
     globals(),
     functions="is_tensor get_device result_type promote_types can_cast",
     both="is_inference is_same_size is_distributed:never is_floating_point is_complex is_nonzero numel is_signed",
-    methods="""dim ndimension:dim nelement:numel size stride is_contiguous contiguous storage_offset element_size data_ptr
+    methods="""dim ndimension:dim nelement:numel size stride is_contiguous contiguous dim_order storage_offset element_size data_ptr
         get_device is_pinned apply_ map_ to_dense""",
 )

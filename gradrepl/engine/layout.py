@@ -60,8 +60,16 @@ def copied(array, memory_format=None):
     if name == "contiguous_format" or array.flags.c_contiguous and name == "preserve_format":
         return array.copy()
     if name in CHANNELS_LAST:
-        return in_order(array.copy(), CHANNELS_LAST[name])
+        return in_order(array.copy(), channels_last(name, array.ndim))
     return array.copy("K") if 0 not in array.strides else in_order(array, dense_order(array.shape, array.strides)[::-1])
+
+
+def channels_last(name, ndim):
+    """The order of the dims in memory for a format; refused for another number of them."""
+    order = CHANNELS_LAST[name]
+    if ndim != len(order):
+        raise RuntimeError(f"required rank {len(order)} tensor to use {name} format")
+    return order
 
 
 def format_name(memory_format):

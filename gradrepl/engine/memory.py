@@ -3,7 +3,7 @@
 import numpy as np
 
 from gradrepl.engine.advice import warn
-from gradrepl.engine.dtypes import CPU, OF_ARRAY
+from gradrepl.engine.dtypes import CPU, OF_ARRAY, Default
 from gradrepl.engine.public import publish
 from gradrepl.engine.views import storage
 
@@ -76,12 +76,18 @@ class Storage:
 class UntypedStorage(Storage):
     """The memory, byte by byte."""
 
+    def __init__(self, flat=0, *, device=None):
+        super().__init__(np.zeros(flat, np.uint8) if isinstance(flat, int) else flat)
+
     def described(self):
         return "torch.storage.UntypedStorage(device=cpu)"
 
 
 class TypedStorage(Storage):
     """The memory, element by element."""
+
+    def __init__(self, flat=0, *, dtype=None, device=None):
+        super().__init__(np.zeros(flat, dtype.array if dtype else Default.float) if isinstance(flat, int) else flat)
 
     dtype = property(lambda self: OF_ARRAY[self.flat.dtype])
 

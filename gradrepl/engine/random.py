@@ -11,7 +11,7 @@ import numpy as np
 
 from gradrepl.engine.declare import op
 from gradrepl.engine.dtypes import CPU, Default, device, scalar_name
-from gradrepl.engine.factories import check_sizes, fresh, like, made_by, sizes_of
+from gradrepl.engine.factories import blank_like, check_sizes, fresh, like, made_by, sizes_of
 from gradrepl.engine.public import publish
 from gradrepl.engine.tensor import Tensor, tensor_of
 
@@ -159,29 +159,31 @@ default_generator.seed()
 
 # ---- draws on arrays: count and dtype in, numbers out
 
-MANTISSA = {np.dtype(np.float16): 11, np.dtype(np.float32): 24}
-
 
 def uniform(count, dtype, generator, low=0.0, high=1.0):
     """Uniform in [low, high), in the dtype."""
-    bits = MANTISSA.get(dtype)
-    unit = generator.doubles(count) if bits is None else ((generator.words(count) & np.uint64(2**bits - 1)) * 2.0**-bits).astype(dtype)
+    if dtype.itemsize > 4:
+        unit, wide = generator.doubles(count), np.longdouble
+    else:
+        unit, wide = ((generator.words(count) & np.uint64(2**24 - 1)) * 2.0**-24), np.float64
     if low == 0 and high == 1:
-        return unit
-    kind = dtype.type
-    return unit * kind(kind(high) - kind(low)) + kind(low)
+        return unit.astype(dtype)
+    kind = np.dtype(np.float32).type if dtype.itemsize < 4 else dtype.type
+    return (unit * wide(kind(high) - kind(low)) + wide(kind(low))).astype(kind).astype(dtype)  # one rounding, as a fused multiply-add has
 
 
 def normal(count, dtype, generator, mean=0.0, std=1.0, few=False):
     """Normal numbers: in blocks of 16, or, where there are fewer (or they do not lie in a row), one by one."""
     if count < 16 or few:
         return (few_normals(count, generator) * std + mean).astype(dtype)
-    values = uniform(count, dtype, generator)
-    whole = count - count % 16
+    work, whole = np.dtype(np.float32) if dtype.itemsize == 2 else dtype, count - count % 16
+    values = np.empty(count, work)
+    drawn = whole if dtype.itemsize == 2 else count  # what does not fill a block is drawn in vain, but not for half precision
+    values[:drawn] = uniform(drawn, work, generator)
     values[:whole].reshape(-1, 16)[:] = box_muller(values[:whole].reshape(-1, 16), mean, std)
     if whole < count:
-        values[-16:] = box_muller(uniform(16, dtype, generator)[None], mean, std)[0]
-    return values
+        values[-16:] = box_muller(uniform(16, work, generator)[None], mean, std)[0]
+    return values.astype(dtype, copy=False)
 
 
 def box_muller(block, mean, std):
@@ -206,10 +208,10 @@ def few_normals(count, generator):
     return np.array(found)
 
 
-def integers(count, low, high, generator):
-    """Whole numbers in [low, high), as int64."""
+def integers(count, low, high, generator, wide=None):
+    """Whole numbers in [low, high), as int64; from 64 bits each if `wide`, which ranges of 2^28 and more are."""
     span = high - low
-    draws = generator.words(count) if span < 2**32 else generator.long_words(count)
+    draws = generator.long_words(count) if (span >= 2**28 if wide is None else wide) else generator.words(count)
     return (draws % np.uint64(span) + np.array(low % 2**64, np.uint64)).view(np.int64)
 
 
@@ -333,8 +335,8 @@ KINDS = dict(bool="bool", uint8="unsigned char", int8="signed char", int16="shor
 
 @op("RandomBackward2", self="zeros_like(grad)")
 def random_all(self, generator):
-    top = LARGEST.get(self.dtype.name) or np.iinfo(self.dtype).max
-    return filled(self, lambda count, _: integers(count, 0, int(top) + 1, generator))
+    top = int(LARGEST.get(self.dtype.name) or np.iinfo(self.dtype).max)
+    return filled(self, lambda count, _: integers(count, 0, top + 1, generator, wide=self.itemsize == 8))
 
 
 @op("RandomBackward1", self="zeros_like(grad)")
@@ -470,18 +472,18 @@ def randperm(n, dtype=None, generator=None):
 
 @like
 def rand_like(shape_of, dtype=None, generator=None):
-    return uniform_fill.declaration.forward(np.empty_like(shape_of, dtype), 0.0, 1.0, generator or default_generator)
+    return uniform_fill.declaration.forward(blank_like(shape_of, dtype), 0.0, 1.0, generator or default_generator)
 
 
 @like
 def randn_like(shape_of, dtype=None, generator=None):
-    return normal_fill.declaration.forward(np.empty_like(shape_of, dtype), 0.0, 1.0, generator or default_generator)
+    return normal_fill.declaration.forward(blank_like(shape_of, dtype), 0.0, 1.0, generator or default_generator)
 
 
 @like
 def randint_like(shape_of, *args, dtype=None, generator=None, **named):
     low, high, _ = bounds((*args, ()), named) if not named else bounds(args, named | dict(size=()))
-    return random_array(np.empty_like(shape_of, dtype), low, high, generator or default_generator)
+    return random_array(blank_like(shape_of, dtype), low, high, generator or default_generator)
 
 
 @op("NormalBackward1", mean="zeros_like(grad)")

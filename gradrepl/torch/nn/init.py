@@ -34,19 +34,40 @@ def normal_(tensor, mean=0.0, std=1.0, generator=None):
 
 
 def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
-    """A normal distribution cut off at a and b: uniform quantiles through its inverse cdf."""
+    """A normal distribution cut off at a and b: what falls outside is drawn anew."""
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn(
             "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be incorrect.", stacklevel=2
         )
     low, high = ((1.0 + math.erf((bound - mean) / std / math.sqrt(2.0))) / 2.0 for bound in (a, b))
     with torch.no_grad():
-        tensor.uniform_(2 * low - 1, 2 * high - 1, generator=generator)
-        tensor.erfinv_()
-        tensor.mul_(std * math.sqrt(2.0))
-        tensor.add_(mean)
-        tensor.clamp_(min=a, max=b)
-        return tensor
+        draw = _normals_within if high - low > 0.3 else _uniforms_accepted
+        return draw(tensor, mean, std, a, b, generator)
+
+
+def _normals_within(tensor, mean, std, a, b, generator):
+    low, high = tensor.new_tensor(a).item(), tensor.new_tensor(b).item()
+    result = tensor.normal_(mean, std, generator=generator)
+    while (outside := (result < low) | (result > high)).any():
+        result = torch.where(outside, torch.empty_like(result).normal_(mean, std, generator=generator), result)
+    return tensor if result is tensor else tensor.copy_(result)
+
+
+def _uniforms_accepted(tensor, mean, std, a, b, generator):
+    """Where little of the normal lies within: uniform candidates, each kept with the density's share of its peak as probability."""
+    log_peak = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2
+
+    def refused(candidates):
+        log_density = candidates.sub(mean).div_(std).pow_(2).mul_(-0.5).sub_(log_peak)
+        return torch.empty_like(candidates).uniform_(generator=generator).log_().gt(log_density)
+
+    result = tensor.uniform_(a, b, generator=generator)
+    pending = refused(result)
+    while pending.any():
+        candidates = torch.empty_like(tensor).uniform_(a, b, generator=generator)
+        result = torch.where(pending, candidates, result)
+        pending = pending & refused(candidates)
+    return tensor if result is tensor else tensor.copy_(result)
 
 
 def constant_(tensor, val):
@@ -160,9 +181,7 @@ def deprecated(new):
     old = new.__name__.removesuffix("_")
 
     def filled(*args, **kwargs):
-        warnings.warn(
-            f"`nn.init.{old}` is now deprecated in favor of `nn.init.{new.__name__}`.", FutureWarning, stacklevel=2
-        )
+        warnings.warn(f"`nn.init.{old}` is now deprecated in favor of `nn.init.{new.__name__}`.", FutureWarning, stacklevel=2)
         return new(*args, **kwargs)
 
     filled.__name__ = old

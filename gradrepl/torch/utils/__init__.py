@@ -3,7 +3,7 @@
 import importlib as _importlib
 
 __name__ = __name__.removeprefix("gradrepl.")
-_SUBMODULES = {"data", "checkpoint", "hooks", "_pytree"}
+_SUBMODULES = {"data", "checkpoint", "hooks", "dlpack", "_pytree"}
 
 
 def __getattr__(name):

@@ -1,0 +1,209 @@
+"""Draws by rejection, one element at a time: Poisson, binomial, gamma, Dirichlet. Imports random and the engine's declarations.
+
+Poisson and binomial: W. Hoermann, "The transformed rejection method for generating Poisson random variables" (1993) and "The generation of
+binomial random variates" (1993). Gamma: G. Marsaglia and W. W. Tsang, "A simple method for generating gamma variables" (2000). The order of
+the draws is PyTorch's.
+"""
+
+import math
+
+import numpy as np
+
+from gradrepl.engine.declare import formula, op
+from gradrepl.engine.dtypes import scalar_name
+from gradrepl.engine.public import publish
+from gradrepl.engine.random import default_generator, few_normals, need
+from gradrepl.engine.tensor import tensor_of
+
+THIRD, SQUEEZE = float(np.float32(1) / np.float32(3)), float(np.float32(0.0331))
+# what Stirling's formula misses of log(k!), for k up to 9
+TAILS = (
+    0.0810614667953272, 0.0413406959554092, 0.0276779256849983, 0.02079067210376509, 0.0166446911898211, 0.0138761288230707,
+    0.0118967099458917, 0.0104112652619720, 0.00925546218271273, 0.00833056343336287,
+)  # fmt: skip
+
+
+class Draws:
+    """Uniform and normal numbers from a generator, one at a time."""
+
+    def __init__(self, generator):
+        self.generator = generator
+
+    def uniform(self):
+        return float(self.generator.doubles(1)[0])
+
+    def normal(self):
+        return float(few_normals(1, self.generator)[0])
+
+
+def poisson_number(rate, draws):
+    need(rate >= 0, "invalid Poisson rate, expected rate to be non-negative")
+    if rate == 0:
+        return 0
+    return poisson_large(rate, draws) if rate >= 10 else poisson_small(rate, draws)
+
+
+def poisson_small(rate, draws):
+    """As many uniform factors as keep the product above exp(-rate)."""
+    count, product, least = 0, draws.uniform(), math.exp(-rate)
+    while product > least:
+        count, product = count + 1, product * draws.uniform()
+    return count
+
+
+def poisson_large(rate, draws):
+    b = 0.931 + 2.53 * math.sqrt(rate)
+    a = -0.059 + 0.02483 * b
+    inverse_alpha, tight = 1.1239 + 1.1328 / (b - 3.4), 0.9277 - 3.6224 / (b - 2)
+    while True:
+        u, v = draws.uniform() - 0.5, draws.uniform()
+        room = 0.5 - abs(u)
+        k = math.floor((2 * a / room + b) * u + rate + 0.43)
+        if room >= 0.07 and v <= tight:
+            return k
+        if k < 0 or room < 0.013 and v > room:
+            continue
+        if math.log(v) + math.log(inverse_alpha) - math.log(a / (room * room) + b) <= -rate + k * math.log(rate) - math.lgamma(k + 1):
+            return k
+
+
+def binomial_number(count, prob, draws):
+    if count <= 0 or prob <= 0:
+        return 0
+    if prob >= 1:
+        return count
+    rare = prob if prob <= 0.5 else 1 - prob
+    hits = (binomial_large if count * rare >= 10 else binomial_small)(count, rare, draws)
+    return hits if prob <= 0.5 else count - hits
+
+
+def binomial_small(count, prob, draws):
+    """How many geometric waits fit."""
+    passed = hits = 0
+    while True:
+        passed += math.ceil(math.log(draws.uniform()) / math.log1p(-prob))
+        if passed > count:
+            return hits
+        hits += 1
+
+
+def binomial_large(count, prob, draws):
+    spread = math.sqrt(count * prob * (1 - prob))
+    b = 1.15 + 2.53 * spread
+    a = -0.0873 + 0.0248 * b + 0.01 * prob
+    tight, odds, alpha = 0.92 - 4.2 / b, prob / (1 - prob), (2.83 + 5.1 / b) * spread
+    mode = math.floor((count + 1) * prob)
+    while True:
+        u, v = draws.uniform() - 0.5, draws.uniform()
+        room = 0.5 - abs(u)
+        k = math.floor((2 * a / room + b) * u + count * prob + 0.5)
+        if room >= 0.07 and v <= tight:
+            return k
+        if not 0 <= k <= count:
+            continue
+        bound = (
+            (mode + 0.5) * math.log((mode + 1) / (odds * (count - mode + 1)))
+            + (count + 1) * math.log((count - mode + 1) / (count - k + 1))
+            + (k + 0.5) * math.log(odds * (count - k + 1) / (k + 1))
+            + (tail(mode) + tail(count - mode) - tail(k) - tail(count - k))
+        )
+        if math.log(v * alpha / (a / (room * room) + b)) <= bound:
+            return k
+
+
+def tail(k):
+    if k <= 9:
+        return TAILS[int(k)]
+    square = (k + 1) * (k + 1)
+    return (1 / 12 - (1 / 360 - 1 / 1260 / square) / square) / (k + 1)
+
+
+def gamma_number(alpha, draws):
+    scale = 1.0
+    if alpha < 1:
+        if alpha == 0:
+            return 0.0
+        scale, alpha = math.pow(1 - draws.uniform(), 1 / alpha), alpha + 1
+    d = alpha - THIRD
+    c = 1 / math.sqrt(9 * d)
+    while True:
+        x = draws.normal()
+        y = 1 + c * x
+        if y <= 0:
+            continue
+        v, u = y * y * y, 1 - draws.uniform()
+        if u < 1 - SQUEEZE * x**4 or math.log(u) < 0.5 * x * x + d * (1 - v + math.log(v)):
+            return scale * d * v
+
+
+def each(draw, generator, *arrays):
+    """What `draw` gives for every element, with its parameters from arrays of one shape."""
+    draws = Draws(generator)
+    rows = zip(*[a.astype(np.float64).ravel().tolist() for a in arrays], strict=True)
+    return np.array([draw(*row, draws) for row in rows], np.float64).reshape(arrays[0].shape)
+
+
+@op("PoissonBackward0", self="zeros_like(grad)")
+def poisson_of(self, generator):
+    if self.dtype.kind != "f":
+        raise NotImplementedError(f"\"poisson_cpu\" not implemented for '{scalar_name(self.dtype)}'")
+    return each(poisson_number, generator, self).astype(self.dtype)
+
+
+@op("BinomialBackward0", count="zeros_like(grad)", prob="zeros_like(grad)")
+def binomial_of(count, prob, generator):
+    count, prob = np.broadcast_arrays(count, prob)
+    return each(binomial_number, generator, count, prob).astype(count.dtype)
+
+
+@op("StandardGammaBackward0", self="grad * gamma_sensitivity(self, result)")
+def standard_gamma(self, generator):
+    return np.maximum(each(gamma_number, generator, self), np.finfo(self.dtype).tiny).astype(self.dtype)
+
+
+@op("SampleDirichletBackward0", self="dirichlet_backward(grad, self, result)")
+def sample_dirichlet(self, generator):
+    gammas = each(gamma_number, generator, self)
+    shares = gammas / gammas.sum(-1, keepdims=True)
+    return np.clip(shares, np.finfo(self.dtype).tiny, np.nextafter(self.dtype.type(1), self.dtype.type(0))).astype(self.dtype)
+
+
+@formula
+def gamma_sensitivity(alpha, sample):
+    """How a gamma sample moves with alpha at a fixed quantile: -(dP/d alpha) / (dP/d sample), P(alpha, sample) the distribution function."""
+    from scipy.special import gammainc
+
+    a, x = alpha.array.astype(np.float64), sample.array.astype(np.float64)
+    step = 1e-4 * np.maximum(a, 1e-3)
+    coarse = (gammainc(a + step, x) - gammainc(a - step, x)) / (2 * step)
+    fine = (gammainc(a + step / 2, x) - gammainc(a - step / 2, x)) / step
+    slope = (4 * fine - coarse) / 3
+    density = np.exp((a - 1) * np.log(x) - x - np.vectorize(math.lgamma)(a))
+    return tensor_of((-slope / density).astype(alpha.array.dtype))
+
+
+@formula
+def dirichlet_backward(grad, alpha, sample):
+    """Through the gammas g that were normalised: with total T = sum(g) drawn apart, d sample_j / d alpha_i = s_i / T (delta_ij - sample_j)."""
+    total = alpha.sum(-1, True)
+    moves = gamma_sensitivity(alpha, sample * total) / total
+    return moves * (grad - (grad * sample).sum(-1, True))
+
+
+def poisson(input, generator=None):
+    return poisson_of(input, generator or default_generator)
+
+
+def binomial(count, prob, generator=None):
+    return binomial_of(count, prob, generator or default_generator)
+
+
+def _standard_gamma(input, generator=None):
+    return standard_gamma(input, generator or default_generator)
+
+
+def _sample_dirichlet(input, generator=None):
+    return sample_dirichlet(input, generator or default_generator)
+
+
+publish(globals(), functions="poisson binomial _standard_gamma _sample_dirichlet")
