@@ -5,9 +5,19 @@ import numpy as np
 from gradrepl.engine.advice import warn_once
 from gradrepl.engine.dtypes import ALIASES, CPU, DTYPES, FORMATS, OF_PYTHON, check_device, dtype
 from gradrepl.engine.factories import numpy_dtype
+from gradrepl.engine.modes import here
 from gradrepl.engine.names import NAMES
 from gradrepl.engine.public import publish
 from gradrepl.engine.tensor import Tensor, tensor_of
+
+NO_ITEM = (
+    "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() on a Tensor, please try to rewrite what "
+    "you're doing with other operations. If error is occurring somewhere inside PyTorch internals, please file a bug report."
+)
+NO_BRANCH = (
+    "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support that yet, please file an issue "
+    "at https://github.com/pytorch/pytorch/issues ."
+)
 
 CONVERTING = (
     "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider using tensor.detach() first."
@@ -102,6 +112,8 @@ def xpu(self, device=None, non_blocking=False, memory_format=None):
 
 
 def item(self):
+    if here.mapping:
+        raise RuntimeError(NO_ITEM)
     array = self.array
     if array.size != 1:
         raise RuntimeError(f"a Tensor with {array.size} elements cannot be converted to Scalar")
@@ -135,6 +147,8 @@ def to_index(self):
 
 
 def truth(self):
+    if here.mapping:
+        raise RuntimeError(NO_BRANCH)
     if self.array.size == 1:
         return bool(self.array.item())
     if self.array.size == 0:

@@ -2,7 +2,7 @@
 
 from gradrepl.engine.declare import disabled, formula, here
 from gradrepl.engine.names import NAMES
-from gradrepl.engine.node import Node, edge_of
+from gradrepl.engine.node import NEWEST, Node, edge_of
 
 
 class NotImplementedNode(Node):
@@ -11,8 +11,12 @@ class NotImplementedNode(Node):
     __slots__ = ("operation",)
     prefix = "torch::autograd::"
 
+    def __init__(self, operation, edges, array):
+        super().__init__(edges, (), (), ((array.shape, array.dtype),))
+        self.operation, self.sequence_nr = operation, NEWEST
+
     def apply(self, grads, mask):
-        raise RuntimeError(f"derivative for aten::{self.operation} is not implemented")
+        raise RuntimeError(f"derivative for {self.operation} is not implemented")
 
 
 NotImplementedNode.__name__ = NotImplementedNode.__qualname__ = "NotImplemented"
@@ -22,8 +26,8 @@ NotImplementedNode.__module__ = "builtins"
 def without_derivative(operation, result, *inputs):
     """Hang the node under `result` if an input asks for gradients."""
     if any(x.needs_grad for x in inputs) and (not disabled or here.grad):
-        node = NotImplementedNode(tuple(map(edge_of, inputs)), (), (), ((result.array.shape, result.array.dtype),))
-        node.operation = operation
+        edges = tuple([edge_of(x) for x in inputs if x.needs_grad])
+        node = NotImplementedNode(f"aten::{operation}", edges, result.array)
         result.needs_grad, result.node = True, node
         if NAMES["watch"]:
             NAMES["watch"](node, result)

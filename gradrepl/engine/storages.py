@@ -5,24 +5,11 @@ import math
 import numpy as np
 
 from gradrepl.engine.messages import SCALAR_TYPES
+from gradrepl.engine.missing import NotImplementedNode
 from gradrepl.engine.modes import here
-from gradrepl.engine.node import Node, edge_of
+from gradrepl.engine.node import edge_of
 from gradrepl.engine.public import publish
 from gradrepl.engine.views import check_write, geometry_of, offset, storage, strided, written
-
-
-class NotImplementedNode(Node):
-    """The node of an op whose derivative does not exist."""
-
-    __slots__ = ("op_name",)
-    prefix = "torch::autograd::"
-
-    def apply(self, grads, mask):
-        raise RuntimeError(f"derivative for {self.op_name} is not implemented")
-
-
-NotImplementedNode.__name__ = NotImplementedNode.__qualname__ = "NotImplemented"
-NotImplementedNode.__module__ = "builtins"
 
 
 def set_(self, source=None, storage_offset=0, size=None, stride=None):
@@ -38,8 +25,7 @@ def set_(self, source=None, storage_offset=0, size=None, stride=None):
     node = None
     if recording:
         edges = edge_of(self), source is not None and edge_of(source) or None
-        node = NotImplementedNode(edges, (), (), ((array.shape, array.dtype),))
-        node.op_name = "set_"
+        node = NotImplementedNode("set_", edges, array)
     self.array = array
     written(self, node)
     return self

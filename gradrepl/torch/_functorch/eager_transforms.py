@@ -63,18 +63,19 @@ def entered(tree):
 
 
 def left(tree, own):
-    """Results without the graph that ends at nothing but these tensors."""
-    own = {id(x) for x in own}
+    """Results without the graph that ends at nothing but these tensors, and without the views that let the others in."""
+    leaves = {id(x) for x in own}
+    doors = {x.node: x.node.edges[0] for x in own if x.node is not None}
 
     def leave(x):
-        return x if not x.requires_grad or reaches_others(x, own) else x.detach()
+        return x if not x.requires_grad or reaches_others(x, leaves, doors) else x.detach()
 
     return tree_map_only(torch.Tensor, leave, tree)
 
 
-def reaches_others(tensor, own):
-    """Whether the graph under a tensor ends at any leaf but the given ones."""
-    seen, stack = set(), [edge_of(tensor)]
+def reaches_others(tensor, own, doors):
+    """Whether the graph under a tensor ends at any leaf but the given ones. Edges to doors are led past them."""
+    seen, stack, found = set(), [edge_of(tensor)], False
     while stack:
         edge = stack.pop()
         if not edge or edge[0] in seen:
@@ -82,11 +83,13 @@ def reaches_others(tensor, own):
         end = edge[0]
         seen.add(end)
         if isinstance(end, torch.Tensor):
-            if id(end) not in own:
-                return True
-        else:
+            found = found or id(end) not in own
+        elif end not in doors:
+            end.edges = tuple([doors.get(e[0], e) if e else e for e in end.edges])
             stack += end.edges
-    return False
+        else:
+            found = True
+    return found
 
 
 def argnums_of(argnums, args):

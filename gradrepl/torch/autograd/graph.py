@@ -91,13 +91,10 @@ class saved_tensors_hooks:
 
 
 class save_on_cpu(saved_tensors_hooks):
-    """Saved tensors are kept on the CPU, which is where this engine has them all: they are copied."""
+    """Saved tensors are kept on the CPU, which is where this engine has them all."""
 
     def __init__(self, pin_memory=False, device_type="cuda"):
-        def pack(tensor):
-            return tensor.device, tensor.detach().clone()
-
-        super().__init__(pack, lambda packed: packed[1].to(packed[0]))
+        super().__init__(lambda tensor: tensor.detach(), lambda packed: packed)
 
 
 class disable_saved_tensors_hooks:
