@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from gradrepl.engine.declare import Maybe, formula, op
+from gradrepl.engine.dtypes import scalar_name
 from gradrepl.engine.names import NAMES
 from gradrepl.engine.ops.activations import softmax_of
 from gradrepl.engine.ops.nn_normalization import dropout
@@ -90,7 +91,7 @@ def check(query, key, value, attn_mask, is_causal):
     dims = [x.array.ndim for x in (query, key, value)]
     if len({x.array.dtype for x in (query, key, value)}) > 1:
         kinds = " and ".join(
-            f"{name}.dtype: {scalar(x)}" for name, x in (("query", query), ("key", key), ("value", value))
+            f"{name}.dtype: {scalar_name(x.array.dtype)}" for name, x in (("query", query), ("key", key), ("value", value))
         ).replace(" and ", " ", 1)
         raise RuntimeError(f"Expected query, key, and value to have the same dtype, but got {kinds} instead.")
     if min(dims) < 2:
@@ -100,12 +101,6 @@ def check(query, key, value, attn_mask, is_causal):
         )
     if attn_mask is not None and is_causal:
         raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
-
-
-def scalar(tensor):
-    names = dict(float32="float", float64="double", float16="c10::Half", bfloat16="c10::BFloat16", int64="long int", int32="int")
-    name = str(tensor.dtype).removeprefix("torch.")
-    return names.get(name, name)
 
 
 def composed(query, key, value, mask, dropout_p, is_causal, scale):

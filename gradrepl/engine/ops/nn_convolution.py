@@ -5,7 +5,9 @@ import math
 import numpy as np
 
 from gradrepl.engine.declare import Maybe, op
+from gradrepl.engine.dtypes import scalar_name
 from gradrepl.engine.ops.padding import constant_pad
+from gradrepl.engine.promotion import SCALARS
 from gradrepl.engine.public import publish
 
 # ---- NumPy: x is (N, C, *sizes), weight (O, C / groups, *kernel)
@@ -176,15 +178,11 @@ def check_values(stride, padding, dilation, output_padding, groups):
 
 def check_types(input, weight, bias):
     if input.dtype != weight.dtype:
-        names = [str(x.dtype).removeprefix("torch.") for x in (input, weight)]
-        raise RuntimeError("expected scalar type {} but found {}".format(*(SCALARS.get(name, name.capitalize()) for name in names)))
+        names = SCALARS[input.array.dtype.name], SCALARS[weight.array.dtype.name]
+        raise RuntimeError("expected scalar type {} but found {}".format(*names))
     if bias is not None and bias.dtype != input.dtype:
-        short = [SHORT.get(name, name) for name in (str(x.dtype).removeprefix("torch.") for x in (input, bias))]
-        raise RuntimeError("Input type ({}) and bias type ({}) should be the same".format(*short))
-
-
-SHORT = dict(float32="float", float64="double", float16="c10::Half", bfloat16="c10::BFloat16", int64="long int", int32="int")
-SCALARS = dict(float32="Float", float64="Double", float16="Half", bfloat16="BFloat16", int64="Long", int32="Int")
+        names = scalar_name(input.array.dtype), scalar_name(bias.array.dtype)
+        raise RuntimeError("Input type ({}) and bias type ({}) should be the same".format(*names))
 
 
 def check_shapes(input, weight, bias, padding, dilation, transposed, groups):

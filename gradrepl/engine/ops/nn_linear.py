@@ -4,11 +4,15 @@ import numpy as np
 
 from gradrepl.engine.declare import op
 from gradrepl.engine.ops.products import addmm, matmul
+from gradrepl.engine.promotion import SCALARS
 from gradrepl.engine.public import publish
 
 
 def linear(input, weight, bias=None):
     """y = x Aᵀ + b: one product of matrices, whatever the dimensions of x."""
+    if input.array.dtype is not weight.array.dtype and bias is not None:
+        kinds = SCALARS[input.array.dtype.name], SCALARS[weight.array.dtype.name]
+        raise RuntimeError("mat1 and mat2 must have the same dtype, but got {} and {}".format(*kinds))
     if weight.array.ndim == 2 and bias is not None and input.array.ndim == 2:
         return addmm(bias, input, weight.t())
     if weight.array.ndim == 2 and bias is not None and input.array.ndim > 0 and input.array.flags.c_contiguous:

@@ -6,6 +6,7 @@ import numpy as np
 
 from gradrepl.engine.declare import Array, Maybe, op
 from gradrepl.engine.names import NAMES
+from gradrepl.engine.promotion import SCALARS
 from gradrepl.engine.public import publish
 from gradrepl.engine.tensor import Tensor, tensor_of
 
@@ -190,6 +191,8 @@ def check_normalized(input, normalized_shape, weight, bias, star="*, "):
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5, cudnn_enable=True):
     normalized_shape = tuple(normalized_shape)
     check_normalized(input, normalized_shape, weight, bias)
+    if input.array.dtype.kind not in "fc":
+        raise NotImplementedError(f"\"LayerNormKernelImpl\" not implemented for '{SCALARS[input.array.dtype.name]}'")
     return native_layer_norm(input, normalized_shape, weight, bias, eps)[0]
 
 
@@ -231,6 +234,8 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5, cudnn_enable
 def rms_norm(input, normalized_shape, weight=None, eps=None):
     """x over the root of its mean square."""
     normalized_shape = tuple(normalized_shape)
+    if input.array.ndim < len(normalized_shape):
+        raise ValueError(f"Input tensor must have at least {len(normalized_shape)} dimensions, but got {input.array.ndim}")
     check_normalized(input, normalized_shape, weight, None, star="*")
     eps = float(np.finfo(input.array.dtype).eps) if eps is None else eps
     dims = tuple(range(-len(normalized_shape), 0))

@@ -86,21 +86,21 @@ class PackedSteps(Steps):
     def __call__(self, input, hidden, weights, reverse):
         return self.backward(input, hidden, weights) if reverse else self.forward(input, hidden, weights)
 
-    def slices(self, input):
+    def slices(self, inputs):
         at = 0
         for size in self.batch_sizes:
-            yield size, input.narrow(0, at, size)
+            yield size, inputs.narrow(0, at, size)
             at += size
 
     def forward(self, input, hidden, weights):
         w_ih, w_hh, b_ih, b_hh, *more = weights
         outputs, ended, last = [], [], self.batch_sizes[0]
-        for size, x in self.slices(input):
+        for size, x in self.slices(linear(input, w_ih, b_ih)):
             if size < last:
                 ended.append(each(hidden, lambda h, size=size, last=last: h.narrow(0, size, last - size)))
                 hidden = each(hidden, lambda h, size=size: h.narrow(0, 0, size))
                 last = size
-            hidden = self.step(linear(x, w_ih, b_ih), hidden, w_hh, b_hh, *more)
+            hidden = self.step(x, hidden, w_hh, b_hh, *more)
             outputs.append(hidden[0] if isinstance(hidden, tuple) else hidden)
         return cat(outputs), joined([hidden, *ended[::-1]])
 
@@ -108,11 +108,11 @@ class PackedSteps(Steps):
         w_ih, w_hh, b_ih, b_hh, *more = weights
         outputs, start, last = [], hidden, self.batch_sizes[-1]
         hidden = each(start, lambda h: h.narrow(0, 0, last))
-        for size, x in reversed(list(self.slices(input))):
+        for size, x in reversed(list(self.slices(linear(input, w_ih, b_ih)))):
             if size > last:
                 more_rows = each(start, lambda h, size=size, last=last: h.narrow(0, last, size - last))
                 hidden, last = joined([hidden, more_rows]), size
-            hidden = self.step(linear(x, w_ih, b_ih), hidden, w_hh, b_hh, *more)
+            hidden = self.step(x, hidden, w_hh, b_hh, *more)
             outputs.append(hidden[0] if isinstance(hidden, tuple) else hidden)
         return cat(outputs[::-1]), hidden
 

@@ -236,6 +236,6 @@ def by_op(q, k, v, attn_mask, dropout_p, is_causal, batch, num_heads, out_proj):
         attn_mask = attn_mask.unsqueeze(0) if alone else attn_mask.view(batch, num_heads, -1, source)
     q, k, v = q.view(batch, num_heads, target, size), k.view(batch, num_heads, source, size), v.view(batch, num_heads, source, size)
     output = scaled_dot_product_attention(q, k, v, attn_mask, dropout_p, is_causal)
-    output = output.permute(2, 0, 1, 3).contiguous().view(batch * target, num_heads * size)
+    output = output.permute(2, 0, 1, 3).reshape(batch * target, num_heads * size)
     output = linear(output, *out_proj)
     return output.view(target, batch, output.size(1))

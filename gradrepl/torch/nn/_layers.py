@@ -242,5 +242,5 @@ def one_hot(tensor, num_classes=-1):
         num_classes = int(tensor.max()) + 1
     elif tensor.numel() and int(tensor.max()) >= num_classes:
         raise RuntimeError("Class values must be smaller than num_classes.")
-    rows = torch.zeros(*tensor.shape, num_classes, dtype=torch.long)
+    rows = torch.empty(*tensor.shape, num_classes, dtype=torch.long).zero_()
     return rows.scatter_(-1, tensor.unsqueeze(-1), 1)

@@ -11,9 +11,7 @@ from gradrepl.engine.tensor import Tensor, tensor_of
 
 def on(data, kind, requires_grad):
     """A tensor of another class on the same storage, outside the graph."""
-    if not isinstance(data, Tensor):
-        raise TypeError(f"{kind.__name__} data should be a tensor, but got {type(data).__name__}")
-    made = tensor_of(data.array, kind)
+    made = tensor_of(data.detach().array, kind)
     return made.requires_grad_(requires_grad) if requires_grad else made
 
 
