@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from gradrepl.engine.declare import Maybe, formula, op
-from gradrepl.engine.dtypes import scalar_name
+from gradrepl.engine.messages import SCALAR_TYPES
 from gradrepl.engine.names import NAMES
 from gradrepl.engine.ops.activations import softmax_of
 from gradrepl.engine.ops.nn_normalization import dropout
@@ -91,7 +91,7 @@ def check(query, key, value, attn_mask, is_causal):
     dims = [x.array.ndim for x in (query, key, value)]
     if len({x.array.dtype for x in (query, key, value)}) > 1:
         kinds = " and ".join(
-            f"{name}.dtype: {scalar_name(x.array.dtype)}" for name, x in (("query", query), ("key", key), ("value", value))
+            f"{name}.dtype: {SCALAR_TYPES[x.array.dtype.name]}" for name, x in (("query", query), ("key", key), ("value", value))
         ).replace(" and ", " ", 1)
         raise RuntimeError(f"Expected query, key, and value to have the same dtype, but got {kinds} instead.")
     if min(dims) < 2:

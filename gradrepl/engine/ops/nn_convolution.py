@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from gradrepl.engine.declare import Maybe, op
-from gradrepl.engine.dtypes import scalar_name
+from gradrepl.engine.messages import SCALAR_TYPES
 from gradrepl.engine.ops.padding import constant_pad
 from gradrepl.engine.promotion import SCALARS
 from gradrepl.engine.public import publish
@@ -181,7 +181,7 @@ def check_types(input, weight, bias):
         names = SCALARS[input.array.dtype.name], SCALARS[weight.array.dtype.name]
         raise RuntimeError("expected scalar type {} but found {}".format(*names))
     if bias is not None and bias.dtype != input.dtype:
-        names = scalar_name(input.array.dtype), scalar_name(bias.array.dtype)
+        names = SCALAR_TYPES[input.array.dtype.name], SCALAR_TYPES[bias.array.dtype.name]
         raise RuntimeError("Input type ({}) and bias type ({}) should be the same".format(*names))
 
 
