@@ -62,10 +62,10 @@ def entered(tree):
     return tree_map(enter, tree)
 
 
-def left(tree, own):
-    """Results without the graph that ends at nothing but these tensors, and without the views that let the others in."""
+def left(tree, own, done=True):
+    """Results without the graph that ends at nothing but these tensors; when done with it, also without the views that let the others in."""
     leaves = {id(x) for x in own}
-    doors = {x.node: x.node.edges[0] for x in own if x.node is not None}
+    doors = {x.node: x.node.edges[0] for x in own if x.node is not None} if done else {}
 
     def leave(x):
         return x if not x.requires_grad or reaches_others(x, leaves, doors) else x.detach()
@@ -188,15 +188,16 @@ def vjp_of(func, args, argnums, has_aux):
             if not isinstance(x, torch.Tensor):
                 raise RuntimeError(f"vjp(f, *primals): expected f(*primals) to return only tensors, got unsupported type {type(x)}")
         leaves, chosen_spec = tree_flatten(chosen)
-        shown, aux = left((outputs, aux), leaves)
+        shown, aux = left((outputs, aux), leaves, False)
 
     def wrapper(cotangents, retain_graph=True, create_graph=None):
         vectors, found_spec = tree_flatten(cotangents)
         if found_spec != spec:
             raise RuntimeError(COTANGENTS.format(treespec_pprint(found_spec), treespec_pprint(spec)))
         with transforming():
-            return left(tree_unflatten(gradients(flat, leaves, vectors), chosen_spec), leaves)
+            return left(tree_unflatten(gradients(flat, leaves, vectors), chosen_spec), leaves, False)
 
+    wrapper.inputs = leaves
     return (shown, wrapper, aux) if has_aux else (shown, wrapper)
 
 
@@ -235,7 +236,7 @@ def linearize(func, *primals):
     with transforming():
         inputs = entered(flat)
         outputs = func(*tree_unflatten(inputs, spec))
-        shown = left(outputs, inputs)
+        shown = left(outputs, inputs, False)
 
     def jvp_fn(*tangents):
         vectors, found_spec = tree_flatten(tangents)
@@ -246,7 +247,7 @@ def linearize(func, *primals):
                 raise RuntimeError(LINEAR_SIZE.format(i, v.shape, x.shape))
         with transforming():
             results, own = pushed(outputs, inputs, vectors)
-            return left(results, own)
+            return left(results, own, False)
 
     return shown, jvp_fn
 
@@ -264,7 +265,7 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_
         outputs, pull, *aux = vjp_of(func, args, argnums, has_aux)
         flat, spec = tree_flatten(outputs)
         rows = [jacobian_of(i, flat, spec, pull) for i in range(len(flat))]
-        found = tree_unflatten(rows, spec)
+        found = left(tree_unflatten(rows, spec), pull.inputs)
         return (found, aux[0]) if has_aux else found
 
     return wrapper
