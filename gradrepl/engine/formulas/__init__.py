@@ -6,6 +6,7 @@ from gradrepl.engine.formulas import (
     general,
     indexing,
     joining,
+    linalg,
     losses,
     padding,
     pointwise,
