@@ -3,7 +3,6 @@
 from gradrepl.engine.advice import warn
 from gradrepl.engine.modes import here
 from gradrepl.engine.promotion import cast_error, castable
-from gradrepl.engine.returns import RETURN_TYPES
 from gradrepl.engine.views import written
 
 NO_GRADIENTS = "{}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad."
@@ -36,23 +35,3 @@ def store(out, array):
     else:
         target[...] = array
     written(out)
-<<<<<<< HEAD
-=======
-
-
-def named(name, results, out=None):
-    """Several results as PyTorch's named tuple, stored in `out` if it is given."""
-    results = RETURN_TYPES[name](results)
-    return results if out is None else into(tuple(out), results, name)
-
-
-def takes_out(function):
-    """Give an overload written in Python the keyword `out=`."""
-
-    @wraps(function)
-    def with_out(*args, out=None, **kwargs):
-        result = function(*args, **kwargs)
-        return result if out is None else into(out, result, function.__name__)
-
-    return with_out
->>>>>>> 978ef70 (Declare linear algebra: decompositions, solvers, norms and torch.linalg)

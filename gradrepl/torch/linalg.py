@@ -2,6 +2,9 @@
 
 __name__ = __name__.removeprefix("gradrepl.")
 
+from types import FunctionType
+
+from gradrepl.engine.arguments import guard
 from gradrepl.engine.ops.decompositions import LinAlgError
 from gradrepl.engine.ops.linalg import (
     cholesky_ex,
@@ -43,3 +46,9 @@ from gradrepl.engine.ops.linalg import linalg_solve as solve
 from gradrepl.engine.ops.linalg import linalg_svd as svd
 from gradrepl.engine.ops.linalg import linalg_vander as vander
 from gradrepl.engine.ops.norms import vector_norm
+
+globals().update({
+    name: guard(function, f"linalg_{name}", "linalg")
+    for name, function in list(globals().items())
+    if isinstance(function, FunctionType) and name != "guard"
+})  # fmt: skip

@@ -23,12 +23,17 @@ from gradrepl.engine.ops.joining import cat
 from gradrepl.engine.ops.norms import vector_norm
 from gradrepl.engine.ops.products import matmul, mm, vdot
 from gradrepl.engine.ops.shapes import adjoint, movedim, narrow, permute_dims, reshape_to, squeeze_dim, unsqueeze, view_sizes
-from gradrepl.engine.out import into, named, takes_out
 from gradrepl.engine.promotion import SCALARS
 from gradrepl.engine.public import publish
+from gradrepl.engine.returns import RETURN_TYPES
 from gradrepl.engine.tensor import Tensor, tensor_of
 
 SOURCE = "BatchLinearAlgebra.cpp"
+
+
+def named(name, results):
+    """Several results as PyTorch's named tuple."""
+    return RETURN_TYPES[name](results)
 
 
 def records(*tensors):
@@ -45,7 +50,6 @@ COMPLEX = {"float32": DTYPES["complex64"], "float64": DTYPES["complex128"]}
 # ---- determinants
 
 
-@takes_out
 def det(A):
     return basic.linalg_det_op(A)[0]
 
@@ -54,12 +58,12 @@ def slogdet_pair(A):
     return basic.linalg_slogdet_op(A)[:2]
 
 
-def linalg_slogdet(A, *, out=None):
-    return named("linalg_slogdet", slogdet_pair(A), out)
+def linalg_slogdet(A):
+    return named("linalg_slogdet", slogdet_pair(A))
 
 
-def slogdet(input, *, out=None):
-    return named("slogdet", slogdet_pair(input), out)
+def slogdet(input):
+    return named("slogdet", slogdet_pair(input))
 
 
 def logdet(self):
@@ -84,15 +88,14 @@ def product_without(values):
 # ---- inverses and systems
 
 
-@takes_out
 def inv(A):
     inverse, info = basic.linalg_inv_ex_op(A)
     refuse_failures("linalg.inv", info.array, SINGULAR)
     return inverse
 
 
-def inv_ex(A, *, check_errors=False, out=None):
-    return named("linalg_inv_ex", basic.linalg_inv_ex_op(A, check_errors), out)
+def inv_ex(A, *, check_errors=False):
+    return named("linalg_inv_ex", basic.linalg_inv_ex_op(A, check_errors))
 
 
 def solved(A, B, left, check_errors):
@@ -100,7 +103,6 @@ def solved(A, B, left, check_errors):
     return result, info
 
 
-@takes_out
 def linalg_solve(A, B, *, left=True):
     result, info = solved(A, B, left, False)
     if info.array.any():
@@ -109,11 +111,10 @@ def linalg_solve(A, B, *, left=True):
     return result
 
 
-def solve_ex(A, B, *, left=True, check_errors=False, out=None):
-    return named("linalg_solve_ex", solved(A, B, left, check_errors), out)
+def solve_ex(A, B, *, left=True, check_errors=False):
+    return named("linalg_solve_ex", solved(A, B, left, check_errors))
 
 
-@takes_out
 def solve_triangular(A, B, *, upper, left=True, unitriangular=False):
     return basic.linalg_solve_triangular_op(A, B, upper, left, unitriangular)
 
@@ -125,9 +126,9 @@ OLD_TRIANGULAR = (
 )
 
 
-def triangular_solve(self, A, upper=True, transpose=False, unitriangular=False, *, out=None):
+def triangular_solve(self, A, upper=True, transpose=False, unitriangular=False):
     warn_once(OLD_TRIANGULAR, f"{SOURCE}:2273")
-    return named("triangular_solve", basic.triangular_solve_op(self, A, upper, transpose, unitriangular), out)
+    return named("triangular_solve", basic.triangular_solve_op(self, A, upper, transpose, unitriangular))
 
 
 def lstsq(input, b, *, rcond=None, driver=None):
@@ -138,14 +139,11 @@ def lstsq(input, b, *, rcond=None, driver=None):
     vector = input.array.ndim - 1 == b.array.ndim
     rows, other = input.array.shape[-2], b.array.shape[-1 if vector else -2]
     require(rows == other, f"{name}: input.size(-2) should match other.size(-{1 if vector else 2})")
-    require(
-        input.array.dtype == b.array.dtype,
-        f"{name}: Expected input and other to have the same dtype, but got input's dtype {SCALARS[input.array.dtype.name]} and other's dtype {SCALARS[b.array.dtype.name]}",
-    )
+    kinds = f"input's dtype {SCALARS[input.array.dtype.name]} and other's dtype {SCALARS[b.array.dtype.name]}"
+    require(input.array.dtype == b.array.dtype, f"{name}: Expected input and other to have the same dtype, but got {kinds}")
     return named("linalg_lstsq", basic.linalg_lstsq_op(input, b, rcond, driver))
 
 
-@takes_out
 def cholesky_solve(self, input2, upper=False):
     return basic.cholesky_solve_op(self, input2, upper)
 
@@ -153,15 +151,14 @@ def cholesky_solve(self, input2, upper=False):
 # ---- decompositions
 
 
-@takes_out
 def linalg_cholesky(A, *, upper=False):
     L, info = basic.linalg_cholesky_ex_op(A, upper)
     refuse_failures("linalg.cholesky", info.array, NOT_POSITIVE)
     return L
 
 
-def cholesky_ex(A, *, upper=False, check_errors=False, out=None):
-    return named("linalg_cholesky_ex", basic.linalg_cholesky_ex_op(A, upper, check_errors), out)
+def cholesky_ex(A, *, upper=False, check_errors=False):
+    return named("linalg_cholesky_ex", basic.linalg_cholesky_ex_op(A, upper, check_errors))
 
 
 OLD_CHOLESKY = (
@@ -172,15 +169,14 @@ OLD_CHOLESKY = (
 )
 
 
-@takes_out
 def cholesky(self, upper=False):
     warn_once(OLD_CHOLESKY, f"{SOURCE}:1765")
     return basic.cholesky_op(self, upper)
 
 
 def qr_pair(name):
-    def call(A, mode="reduced", *, out=None):
-        return named(name, basic.linalg_qr_op(A, mode), out)
+    def call(A, mode="reduced"):
+        return named(name, basic.linalg_qr_op(A, mode))
 
     return call
 
@@ -193,66 +189,63 @@ OLD_QR = (
 )
 
 
-def qr(self, some=True, *, out=None):
+def qr(self, some=True):
     warn_once(OLD_QR, f"{SOURCE}:2505")
-    return named("qr", basic.linalg_qr_op(self, "reduced" if some else "complete"), out)
+    return named("qr", basic.linalg_qr_op(self, "reduced" if some else "complete"))
 
 
-def linalg_svd(A, full_matrices=True, *, driver=None, out=None):
+def linalg_svd(A, full_matrices=True, *, driver=None):
     require(driver is None, "torch.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend.")
-    return named("linalg_svd", basic.linalg_svd_op(A, full_matrices), out)
+    return named("linalg_svd", basic.linalg_svd_op(A, full_matrices))
 
 
-@takes_out
 def svdvals(A, *, driver=None):
     return basic.linalg_svd_op(A, False, records(A))[1]
 
 
-def svd(self, some=True, compute_uv=True, *, out=None):
+def svd(self, some=True, compute_uv=True):
     if not compute_uv:
         values = basic.linalg_svd_op(self, False, False)[1]
         batch, (m, n) = self.array.shape[:-2], self.array.shape[-2:]
         zeros = lambda size: tensor_of(np.zeros((*batch, size, size), self.array.dtype))
-        return named("svd", (zeros(m), values, zeros(n)), out)
+        return named("svd", (zeros(m), values, zeros(n)))
     U, S, Vh = basic.linalg_svd_op(self, not some)
-    return named("svd", (U, S, adjoint(Vh)), out)
+    return named("svd", (U, S, adjoint(Vh)))
 
 
-def linalg_eigh(A, UPLO="L", *, out=None):
-    return named("linalg_eigh", basic.linalg_eigh_op(A, UPLO), out)
+def linalg_eigh(A, UPLO="L"):
+    return named("linalg_eigh", basic.linalg_eigh_op(A, UPLO))
 
 
-@takes_out
 def eigvalsh(A, UPLO="L"):
     return basic.linalg_eigh_op(A, UPLO, records(A))[0]
 
 
-def linalg_eig(A, *, out=None):
-    return named("linalg_eig", basic.linalg_eig_op(A), out)
+def linalg_eig(A):
+    return named("linalg_eig", basic.linalg_eig_op(A))
 
 
-@takes_out
 def eigvals(A):
     require(A.array.dtype.kind in "fc", f"Unknown Complex ScalarType for {SCALARS[A.array.dtype.name]}")
     return basic.linalg_eig_op(A)[0]
 
 
-def lu_factor(A, *, pivot=True, out=None):
+def lu_factor(A, *, pivot=True):
     LU, pivots, info = basic.linalg_lu_factor_ex_op(A, pivot)
     text = (
         "U[{0},{0}] is zero and using it on lu_solve would result in a division by zero. If you still want to perform the factorization, "
         "consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)"
     )
     refuse_failures("torch.linalg.lu_factor", info.array, text)
-    return named("linalg_lu_factor", (LU, pivots), out)
+    return named("linalg_lu_factor", (LU, pivots))
 
 
-def lu_factor_ex(A, *, pivot=True, check_errors=False, out=None):
-    return named("linalg_lu_factor_ex", basic.linalg_lu_factor_ex_op(A, pivot, check_errors), out)
+def lu_factor_ex(A, *, pivot=True, check_errors=False):
+    return named("linalg_lu_factor_ex", basic.linalg_lu_factor_ex_op(A, pivot, check_errors))
 
 
-def linalg_lu(A, *, pivot=True, out=None):
-    return named("linalg_lu", first_without_history(basic.linalg_lu_op(A, pivot)), out)
+def linalg_lu(A, *, pivot=True):
+    return named("linalg_lu", first_without_history(basic.linalg_lu_op(A, pivot)))
 
 
 def first_without_history(results):
@@ -270,17 +263,16 @@ OLD_LU = (
 )
 
 
-def lu(A, pivot=True, get_infos=False, out=None):
+def lu(A, pivot=True, get_infos=False):
     warn_once(OLD_LU, f"{SOURCE}:2073")
     LU, pivots, info = basic.linalg_lu_factor_ex_op(A, pivot)
     return (LU, pivots, info) if get_infos else (LU, pivots)
 
 
-def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=None):
-    return named("lu_unpack", first_without_history(basic.lu_unpack_op(LU_data, LU_pivots, unpack_data, unpack_pivots)), out)
+def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True):
+    return named("lu_unpack", first_without_history(basic.lu_unpack_op(LU_data, LU_pivots, unpack_data, unpack_pivots)))
 
 
-@takes_out
 def linalg_lu_solve(LU, pivots, B, *, left=True, adjoint=False):
     return basic.linalg_lu_solve_op(LU, pivots, B, left, adjoint)
 
@@ -292,22 +284,20 @@ OLD_LU_SOLVE = (
 )
 
 
-@takes_out
 def lu_solve(self, LU_data, LU_pivots):
     warn_once(OLD_LU_SOLVE, f"{SOURCE}:2220")
     return basic.linalg_lu_solve_op(LU_data, LU_pivots, self)
 
 
-def geqrf(input, *, out=None):
-    return named("geqrf", basic.geqrf_op(input), out)
+def geqrf(input):
+    return named("geqrf", basic.geqrf_op(input))
 
 
-@takes_out
 def ormqr(self, input2, input3, left=True, transpose=False):
     return basic.ormqr_op(self, input2, input3, left, transpose)
 
 
-cholesky_inverse, householder_product = map(takes_out, (basic.cholesky_inverse, basic.linalg_householder_product))
+cholesky_inverse, householder_product = basic.cholesky_inverse, basic.linalg_householder_product
 orgqr = householder_product
 
 # ---- norms
@@ -322,7 +312,6 @@ def check_norm(name, A, dim):
     return first, second
 
 
-@takes_out
 def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
     name = "linalg.matrix_norm"
     first, second = check_norm(name, A, tuple(dim))
@@ -356,7 +345,6 @@ def singular_norm(A, ord, first, second, keepdim):
     return permute_dims(unsqueeze(result, -1), tuple(order.index(d) for d in range(A.array.ndim)))
 
 
-@takes_out
 def linalg_norm(A, ord=None, dim=None, keepdim=False, *, dtype=None):
     ndim = A.array.ndim
     if dim is not None:
@@ -371,7 +359,6 @@ def linalg_norm(A, ord=None, dim=None, keepdim=False, *, dtype=None):
     return vector_norm(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
 
 
-@takes_out
 def cond(A, p=None):
     if isinstance(p, str):
         require(p in ("fro", "nuc"), f"linalg.cond got an invalid norm type: {p}")
@@ -395,7 +382,6 @@ def as_array(value):
     return value.array if isinstance(value, Tensor) else value
 
 
-@takes_out
 def matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None):
     check_matrix(A.array, "torch.linalg.matrix_rank", "input")
     atol = tol if tol is not None else atol
@@ -406,7 +392,6 @@ def matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None):
     return tensor_of((values > limit).sum(-1))
 
 
-@takes_out
 def pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None):
     limits = [
         None if x is None else x if isinstance(x, Tensor) else tensor_of(np.asarray(float(x)))
@@ -422,12 +407,10 @@ def pinverse(self, rcond=1e-15):
 # ---- products and functions of matrices
 
 
-@takes_out
 def matrix_exp(A):
     return basic.linalg_matrix_exp_op(A)
 
 
-@takes_out
 def matrix_power(A, n):
     if not hasattr(n, "__index__"):
         raise TypeError(f"linalg_matrix_power(): argument 'n' (position 2) must be int, not {type(n).__name__}")
@@ -463,7 +446,6 @@ def best_split(sizes):
     return cut
 
 
-@takes_out
 def multi_dot(tensors):
     tensors = list(tensors)
     count = len(tensors)
@@ -518,16 +500,15 @@ OLD_CHAIN = (
 )
 
 
-def chain_matmul(*matrices, out=None):
+def chain_matmul(*matrices):
     warn_once(OLD_CHAIN, "LinearAlgebra.cpp:1102")
     for x in matrices:
         require(x.array.ndim == 2, f"Tensor dimension is {x.array.ndim}, expected 2 instead.")
     if len(matrices) == 1:
         return matrices[0].clone()
-    return multi_dot(matrices) if out is None else multi_dot(matrices, out=out)
+    return multi_dot(matrices)
 
 
-@takes_out
 def linalg_cross(self, other, *, dim=-1):
     x, y = self.array, other.array
     require(x.ndim == y.ndim, "linalg.cross: inputs must have the same number of dimensions.")
@@ -544,15 +525,14 @@ OLD_CROSS = (
 )
 
 
-def cross(self, other, dim=None, *, out=None):
+def cross(self, other, dim=None):
     if dim is None:
         warn_once(OLD_CROSS, "Cross.cpp:63")
         dim = next((i for i, n in enumerate(self.array.shape) if n == 3), None)
         require(dim is not None, "no dimension of size 3 in input")
-    return linalg_cross(self, other, dim=dim) if out is None else linalg_cross(self, other, dim=dim, out=out)
+    return linalg_cross(self, other, dim=dim)
 
 
-@takes_out
 def vecdot(x, y, *, dim=-1):
     if x.array.ndim == 1 == y.array.ndim:
         return vdot(x, y)
@@ -574,7 +554,6 @@ def linalg_vander(x, *, N=None):
     return cat([ones, powers], -1)
 
 
-@takes_out
 def tensorinv(A, ind=2):
     require(ind > 0, "Expected a strictly positive integer for 'ind'")
     shape = A.array.shape
@@ -588,7 +567,6 @@ def tensorinv(A, ind=2):
     return reshape_to(inverse, (*first, *second))
 
 
-@takes_out
 def tensorsolve(A, B, dims=None):
     ndim = A.array.ndim
     if dims is not None:
@@ -603,8 +581,8 @@ def tensorsolve(A, B, dims=None):
     return reshape_to(linalg_solve(reshape_to(A, (size, size)), B.flatten()), rest)
 
 
-def linalg_matmul(A, B, *, out=None):
-    return matmul(A, B) if out is None else into(out, matmul(A, B), "linalg_matmul")
+def linalg_matmul(A, B):
+    return matmul(A, B)
 
 
 publish(

@@ -7,13 +7,10 @@ import numpy as np
 from gradrepl.engine.declare import op
 from gradrepl.engine.dims import require, wrap_dim
 from gradrepl.engine.layout import laid_out_like
-<<<<<<< HEAD
 from gradrepl.engine.names import NAMES
-=======
-from gradrepl.engine.out import into, named, takes_out
->>>>>>> 978ef70 (Declare linear algebra: decompositions, solvers, norms and torch.linalg)
 from gradrepl.engine.promotion import SCALARS
 from gradrepl.engine.public import publish
+from gradrepl.engine.returns import RETURN_TYPES
 from gradrepl.engine.selection import kth_place, smallest_places
 from gradrepl.engine.tensor import Tensor, tensor_of
 
@@ -103,11 +100,17 @@ def kthvalue_op(self, k, dim=-1, keepdim=False):
 # ---- overloads
 
 
+def with_result(name, result, out):
+    """Several results as PyTorch's named tuple, stored in `out` if it is given."""
+    kind = RETURN_TYPES[name]
+    return kind(result) if out is None else NAMES["into"](tuple(out), kind(result), name)
+
+
 def sort(self, dim=-1, descending=False, *, stable=None, out=None):
     if isinstance(dim, bool):
         dim, descending = -1, dim
     operation = sort_op if stable is None else sort_stable
-    return named("sort", operation(self, dim, descending), out)
+    return with_result("sort", operation(self, dim, descending), out)
 
 
 def argsort(self, dim=-1, descending=False, *, stable=False):
@@ -119,11 +122,11 @@ def msort(self):
 
 
 def topk(self, k, dim=-1, largest=True, sorted=True, *, out=None):
-    return named("topk", topk_op(self, int(k), dim, largest, sorted), out)
+    return with_result("topk", topk_op(self, int(k), dim, largest, sorted), out)
 
 
 def kthvalue(self, k, dim=-1, keepdim=False, *, out=None):
-    return named("kthvalue", kthvalue_op(self, int(k), dim, keepdim), out)
+    return with_result("kthvalue", kthvalue_op(self, int(k), dim, keepdim), out)
 
 
 # ---- unique
@@ -275,7 +278,7 @@ def nonzero(self, *, as_tuple=False, out=None):
         return tuple([tensor_of(x) for x in np.nonzero(array if array.ndim else array.reshape(1))])
     found = np.array(np.nonzero(array)) if array.ndim else np.zeros((0, int(bool(array))), np.int64)
     result = tensor_of(found.T)
-    return result if out is None else into(out, result, "nonzero")
+    return result if out is None else NAMES["into"](out, result, "nonzero")
 
 
 def argwhere(self):
