@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from .model import Output, Source, Value
@@ -125,35 +126,34 @@ def kept_tensors(node: Any, kind: NodeType) -> list[Kept]:
         except RuntimeError:
             found.append(Kept(slot, None, "freed"))
             continue
-        if type(places) is tuple:
-            many: list[Kept] = []
-            for number, place in enumerate(places):
-                look_at(many, f"{slot}[{number}]", place, node, saved)
-            freed = bool(many) and all(each.state == "freed" for each in many)
-            found += [Kept(slot, None, "freed")] if freed else many
-        else:
-            look_at(found, slot, places, node, saved)
+        if type(places) is not tuple:
+            found += look_at(node, saved, (slot,), (places,))
+        elif places:
+            found += look_at(node, saved, [f"{slot}[{number}]" for number in range(len(places))], places)
     return found
 
 
-def look_at(found: list[Kept], slot: str, place: Any, node: Any, saved: str) -> None:
-    """Add what is in one place of `node`."""
-    hook = getattr(place, "unpack_hook", place)  # before 2.8 PyTorch had no way to look without running hooks
-    if hook is not None:
-        found.append(Kept(slot, None, "packed"))
-        return
-    tensor = place.data
-    if tensor is not None and tensor._version == 0:
-        found.append(Kept(slot, tensor))
-        return
+def look_at(node: Any, saved: str, slots: Sequence[str], places: tuple) -> list[Kept]:
+    """What lies in the places of one attribute of `node`."""
+    hooked = [getattr(place, "unpack_hook", place) is not None for place in places]  # before 2.8 PyTorch could not tell: left alone
+    if True in hooked:
+        pairs = zip(slots, places, hooked, strict=True)
+        return [Kept(slot, None, "packed") if hook else Kept(slot, place.data) for slot, place, hook in pairs if hook or place.data is not None]
     try:
-        getattr(node, saved)  # no hook is here that this could run
+        tensors = getattr(node, saved)  # no hook is here that this could run; and unlike `data`, it is safe while another thread runs backward
     except RuntimeError as error:
         versions = VERSIONS.search(str(error))
-        found.append(Kept(slot, tensor, "held", (int(versions[2]), int(versions[1]))) if versions else Kept(slot, None, "freed"))
-        return
-    if tensor is not None:
-        found.append(Kept(slot, tensor))
+        if not versions:
+            return [Kept(slots[0].partition("[")[0], None, "freed")]
+        return [spoilt(slot, place.data, int(versions[2]), int(versions[1])) for slot, place in zip(slots, places, strict=True)]
+    if type(tensors) not in (tuple, list):
+        tensors = (tensors,)
+    return [Kept(slot, tensor) for slot, tensor in zip(slots, tensors, strict=True) if tensor is not None]
+
+
+def spoilt(slot: str, tensor: Any, expected: int, now: int) -> Kept:
+    """One of several tensors that were kept together, of which the one at version `now` was written to."""
+    return Kept(slot, tensor, "held", (expected, now) if tensor is not None and tensor._version == now else None)
 
 
 def itemsize(dtype: str) -> int:
