@@ -9,6 +9,7 @@ import ast
 import numpy as np
 
 from gradrepl.engine.names import NAMES
+from gradrepl.engine.recorder import Array, Maybe
 from gradrepl.engine.tensor import Tensor, tensor_of
 
 APPLY = """\
@@ -43,6 +44,7 @@ if {0} is not None:
             if [x.counter.version for x in {0}] != _versions[{1}]: _node.unpack()
             {0} = [x.array for x in {0}]
 """
+TENSORS = Tensor, Array, Maybe, list
 ARRAYS: dict = {}  # a function on tensors -> the same on arrays
 
 
@@ -107,8 +109,46 @@ class ArrayForm(ast.NodeTransformer):
         return ast.unparse(ast.fix_missing_locations(self.visit(tree)))
 
 
+class ScalarForm(ast.NodeTransformer):
+    """Writes arithmetic with numbers as PyTorch's C++ records it: `2 * grad` is a MulBackward1, not Python's MulBackward0."""
+
+    def __init__(self, numbers):
+        self.numbers = numbers
+
+    def is_number(self, node):
+        if isinstance(node, ast.Constant):
+            return isinstance(node.value, (int, float)) and not isinstance(node.value, bool)
+        if isinstance(node, ast.Name):
+            return node.id in self.numbers or isinstance(NAMES.get(node.id), float)
+        if isinstance(node, ast.UnaryOp):
+            return self.is_number(node.operand)
+        return isinstance(node, ast.BinOp) and self.is_number(node.left) and self.is_number(node.right)
+
+    def visit_BinOp(self, node):
+        left, right = self.is_number(node.left), self.is_number(node.right)
+        node = self.generic_visit(node)
+        if left == right or type(node.op) not in SCALAR_OPS:
+            return node
+        after, before = SCALAR_OPS[type(node.op)]
+        tensor, number = (node.right, node.left) if left else (node.left, node.right)
+        return ast.Call(ast.Name(before if left else after), [tensor, number], [])
+
+    def translated(self, text):
+        return ast.unparse(ast.fix_missing_locations(self.visit(ast.parse(text, mode="eval"))))
+
+
+SCALAR_OPS = {
+    ast.Add: ("add_scalar", "add_scalar"),
+    ast.Sub: ("sub_scalar", "subtracted_from"),
+    ast.Mult: ("mul_scalar", "mul_scalar"),
+    ast.Div: ("div_scalar", "divided_into"),
+}  # tensor op number, number op tensor
+
+
 def form_of(function):
     """The name of the array form of something a formula calls."""
+    while hasattr(function, "__wrapped__"):  # the guard of what users call
+        function = function.__wrapped__
     if function in ARRAYS:
         return f"{function.__name__}_arrays"
     declaration = getattr(function, "declaration", None)
@@ -131,7 +171,14 @@ class Backwards:
     @property
     def apply(self):
         saved = f"{self.saved}= " if self.saves else ""
-        return APPLY.format(saved=saved, gradients=self.gradients(self.op.texts))
+        return APPLY.format(saved=saved, gradients=self.gradients(self.recorded))
+
+    @property
+    def recorded(self):
+        """The formulas as they are recorded: arithmetic with numbers has node names of its own."""
+        tensors = ("grad", "grads", *self.op.inputs, *self.op.outputs)
+        numbers = [p for p in (*self.op.parameters, *self.saves) if p not in tensors and self.op.kinds.get(p) not in TENSORS]
+        return {inputs: ScalarForm(numbers).translated(text) for inputs, text in self.op.texts.items()}
 
     @property
     def run(self):

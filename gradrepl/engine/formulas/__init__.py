@@ -2,6 +2,7 @@
 
 from gradrepl.engine.formulas import (
     activations,
+    array_forms,
     complex,
     general,
     indexing,

@@ -3,9 +3,11 @@
 
 from gradrepl.engine.declare import formula
 from gradrepl.engine.formulas.general import where
-from gradrepl.engine.names import NAMES
-from gradrepl.engine.ops.joining import cat
+from gradrepl.engine.missing import without_derivative
+from gradrepl.engine.ops import activations
 from gradrepl.engine.ops.activations import DENSITY, GELU_SCALE
+from gradrepl.engine.ops.joining import cat
+from gradrepl.engine.ops.pointwise import add_scalar, subtracted_from
 
 
 @formula
@@ -19,13 +21,18 @@ def elu_double_backward(grad, grad_output, alpha, scale, input_scale, is_result,
 @formula
 def silu_backward(grad, self):
     opened = self.sigmoid()
-    return grad * opened * (1 + self * (1 - opened))
+    return grad * opened * add_scalar(self * subtracted_from(opened, 1), 1)
+
+
+@formula
+def hardsigmoid_backward(grad, self):
+    return without_derivative("hardsigmoid_backward", activations.hardsigmoid_slope(grad, self), grad, self)
 
 
 @formula
 def mish_backward(grad, self):
-    bent, opened = NAMES["softplus"](self).tanh(), self.sigmoid()
-    return grad * (bent + self * opened * (1 - bent * bent))
+    bent, opened = self.exp().log1p().tanh(), self.sigmoid()
+    return grad * (bent + self * opened * subtracted_from(bent * bent, 1))
 
 
 @formula
@@ -91,4 +98,4 @@ def prelu_double_backward(grads, grad_output, self, weight):
 def rrelu_backward(grad, self, noise, lower, upper, training, is_result):
     if training and upper - lower > 1e-6:
         return grad * noise
-    return NAMES["leaky_relu_backward"](grad, self, (lower + upper) / 2, is_result)
+    return activations.leaky_relu_backward(grad, self, (lower + upper) / 2, is_result)

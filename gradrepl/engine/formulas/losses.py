@@ -4,6 +4,7 @@ from gradrepl.engine.declare import formula
 from gradrepl.engine.formulas.general import where
 from gradrepl.engine.ops import losses
 from gradrepl.engine.ops.activations import logsigmoid
+from gradrepl.engine.ops.pointwise import div_scalar
 
 
 def loss_share(tensor, reduction):
@@ -13,7 +14,7 @@ def loss_share(tensor, reduction):
 
 def spread(grad, tensor, reduction):
     """What each element of a reduced loss receives."""
-    return grad / tensor.array.size if reduction == 1 else grad
+    return div_scalar(grad, tensor.array.size) if reduction == 1 else grad
 
 
 @formula
@@ -53,8 +54,8 @@ def soft_margin_loss_double_backward(grad, self, target, reduction):
 
 @formula
 def binary_cross_entropy_target_backward(grad, self, target, weight, reduction):
-    slope = (1 - self).log().clamp_min(-100) - self.log().clamp_min(-100)
-    slope = slope * grad if weight is None else slope * grad * weight
+    slope = -self.logit() * grad
+    slope = slope if weight is None else slope * weight
     return spread(slope, target, reduction)
 
 

@@ -6,10 +6,12 @@ import math
 from gradrepl.engine.declare import formula
 from gradrepl.engine.formulas.general import where, zeros_like
 from gradrepl.engine.ops import comparison, pointwise, unary
-from gradrepl.engine.ops.pointwise import mul_scalar
+from gradrepl.engine.ops.pointwise import add_scalar, mul_scalar, sub_scalar, subtracted_from
 from gradrepl.engine.tensor import Tensor
 
 for function in (
+    pointwise.subtracted_from,
+    pointwise.divided_into,
     unary.exp,
     unary.exp2,
     unary.log,
@@ -41,7 +43,7 @@ def pow_backward(grad, self, exponent):
 @formula
 def pow_backward_self(grad, self, exponent):
     """The same with a tensor of exponents."""
-    return where(exponent == 0, zeros_like(grad), grad * conj(exponent * self.pow(exponent - 1)))
+    return where(exponent == 0, zeros_like(grad), grad * conj(exponent * self.pow(sub_scalar(exponent, 1))))
 
 
 @formula
@@ -49,11 +51,15 @@ def pow_backward_exponent(grad, self, exponent, result):
     """d exponent of self^exponent is result * log(self), and zero where 0^exponent with exponent >= 0."""
     if not isinstance(self, Tensor):
         if self == 0:
-            return where(exponent >= 0, zeros_like(grad), grad * conj(result * -math.inf))
+            return grad * where(exponent >= 0, zeros_like(result), conj(mul_scalar(result, -math.inf)))
         log = cmath.log(self) if isinstance(self, complex) else math.log(self) if self > 0 else math.nan
-        return grad * conj(result * log)
-    settled = comparison.logical_and(self == 0, exponent >= 0)
-    return where(settled, zeros_like(grad), grad * conj(result * self.log()))
+        return grad * conj(mul_scalar(result, log))
+    settled = comparison.logical_and(self == 0, at_least_zero(exponent))
+    return grad * where(settled, zeros_like(result), conj(result * self.log()))
+
+
+def at_least_zero(exponent):
+    return exponent >= 0 if exponent.array.dtype.kind != "c" else comparison.logical_and(exponent.imag == 0, exponent.real >= 0)
 
 
 @formula
@@ -68,13 +74,14 @@ def div_other_backward(grad, self, other, rounding_mode):
 
 @formula
 def atan2_backward(grad, self, other, mask):
-    scale = where((square := self * self + other * other) == 0, zeros_like(square), square.reciprocal())
-    return [grad * (x * scale) if wanted else None for x, wanted in zip((other, -self), mask)]
+    square = self * self + other * other
+    scale = comparison.masked_fill(square.reciprocal(), square == 0, 0)
+    return [grad * other * scale if mask[0] else None, grad * -self * scale if mask[1] else None]
 
 
 @formula
 def copysign_backward(grad, self, result):
-    return where(self == 0, zeros_like(grad), grad * (result / self))
+    return grad * comparison.masked_fill(result / self, self == 0, 0)
 
 
 @formula
@@ -101,8 +108,8 @@ def clamp_backward_min_max(grad, self, min, max, mask):
 @formula
 def acosh_backward(grad, self):
     if self.array.dtype.kind == "c":
-        return grad * conj((self + 1).rsqrt() * (self - 1).rsqrt())
-    return grad * (self * self - 1).rsqrt()
+        return grad * conj(add_scalar(self, 1).rsqrt() * sub_scalar(self, 1).rsqrt())
+    return grad * sub_scalar(self * self, 1).rsqrt()
 
 
 @formula
@@ -115,7 +122,7 @@ def sgn_backward(self, grad, result):
 
 @formula
 def logit_backward(grad, self, eps):
-    slope = grad / (self * (1 - self))
+    slope = grad / (self * subtracted_from(self, 1))
     if eps is None:
         return where(comparison.logical_and(self >= 0, self <= 1), slope, math.nan)
     return where(comparison.logical_and(self >= eps, self <= 1 - eps), slope, 0)
@@ -123,9 +130,10 @@ def logit_backward(grad, self, eps):
 
 @formula
 def sinc_backward(grad, self):
-    turned = self * math.pi
-    slope = grad * ((turned * turned.cos() - turned.sin()) / (self * turned))
-    return where(self == 0, zeros_like(grad), slope)
+    turned = mul_scalar(self, math.pi)
+    square = mul_scalar(self * self, math.pi)
+    slope = grad * conj((turned * turned.cos() - turned.sin()) / square)
+    return where(square == 0.0, zeros_like(grad), slope)
 
 
 @formula

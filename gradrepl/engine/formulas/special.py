@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 from gradrepl.engine.declare import formula
 from gradrepl.engine.formulas.general import where
 from gradrepl.engine.names import NAMES
@@ -22,16 +24,16 @@ def gamma_slope(self, other):
 @formula
 def i1_backward(grad, self, result):
     """At zero the quotient is 1/2."""
-    small = self.abs() <= NAMES["epsilon"](self)
-    safe = where(small, NAMES["epsilon"](self), self)
-    return grad * where(small, 0.5, safe.i0() - result * safe.reciprocal())
+    large = self.abs() > epsilon(self)
+    safe = where(large, self, epsilon(self))
+    return grad * where(large, safe.i0() - result * safe.reciprocal(), 0.5)
 
 
 @formula
 def i1e_backward(grad, self, result):
-    small = self.abs() <= NAMES["epsilon"](self)
-    safe = where(small, NAMES["epsilon"](self), self)
-    return grad * where(small, 0.5, special.i0e(safe) - result * (self.sgn() + safe.reciprocal()))
+    large = self.abs() > epsilon(self)
+    safe = where(large, self, epsilon(self))
+    return grad * where(large, special.i0e(safe) - result * (safe.sgn() + safe.reciprocal()), 0.5)
 
 
 @formula
@@ -43,5 +45,5 @@ def epsilon(tensor):
 
 @formula
 def mvlgamma_backward(grad, self, p):
-    steps = tensor_of((NAMES["np"].arange(p) * -0.5).astype(self.array.dtype))
-    return grad * (self.unsqueeze(-1) + steps).digamma().sum(-1)
+    steps = tensor_of((np.arange(p) * -0.5).astype(self.array.dtype))
+    return grad * (steps + self.unsqueeze(-1)).digamma().sum(-1)

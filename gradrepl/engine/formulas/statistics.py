@@ -10,6 +10,7 @@ from gradrepl.engine.formulas.reductions import mean_backward, unreduced
 from gradrepl.engine.names import NAMES
 from gradrepl.engine.ops.comparison import masked_fill
 from gradrepl.engine.ops.joining import cat, stack
+from gradrepl.engine.ops.pointwise import add_scalar, mul_scalar
 from gradrepl.engine.tensor import tensor_of
 
 inf = float("inf")
@@ -20,14 +21,15 @@ def var_backward(grad, self, dim, correction, keepdim):
     axis = wrap_dims(dim, self.array.ndim)
     correction = 1 if correction is None else correction
     if not axis:
-        return (2.0 / (self.array.size - correction or np.nan)) * grad * (self - self.mean())
+        return mul_scalar(grad, 2.0 / (self.array.size - correction or np.nan)) * (self - self.mean())
     count = int(np.prod([self.array.shape[d] for d in axis], dtype=np.int64))
-    return (2.0 / (count - correction or np.nan)) * unreduced(grad, dim, keepdim, self.array.ndim) * (self - self.mean(axis, True))
+    grad = mul_scalar(unreduced(grad, dim, keepdim, self.array.ndim), 2.0 / (count - correction or np.nan))
+    return grad * (self - self.mean(axis, True))
 
 
 @formula
 def std_backward(result, grad, self, dim, correction, keepdim):
-    return var_backward(masked_fill(grad / (result * 2), result == 0, 0), self, dim, correction, keepdim)
+    return var_backward(masked_fill(grad / mul_scalar(result, 2), result == 0, 0), self, dim, correction, keepdim)
 
 
 @formula
@@ -42,7 +44,7 @@ def var_mean_backward(grads, self, dim, correction, keepdim):
 
 @formula
 def std_mean_backward(grads, self, result0, dim, correction, keepdim):
-    to_variance = None if grads[0] is None else masked_fill(grads[0] / (result0 * 2), result0 == 0, 0)
+    to_variance = None if grads[0] is None else masked_fill(grads[0] / mul_scalar(result0, 2), result0 == 0, 0)
     return var_mean_backward((to_variance, grads[1]), self, dim, correction, keepdim)
 
 
@@ -114,7 +116,9 @@ def norm_backward(grad, self, p, result, dim=None, keepdim=False):
         return grad * masked_fill(self / result, result == 0, 0)
     if p in (inf, -inf):
         size = self.abs()
-        mask = (size == result) if not np.isnan(result.array).any() else (size == result).logical_or(result.isnan().logical_and(self.isnan()))
+        mask = size == result
+        if np.isnan(result.array).any():
+            mask = mask.logical_or(result.isnan().logical_and(self.isnan()))
         count = mask.sum(tuple(range(self.array.ndim)) if axis is None else axis, True) if self.array.ndim else 1
         return self.sgn() * ((grad / count) * mask)
     if p < 1:
@@ -134,6 +138,6 @@ def renorm_backward(grad, self, p, dim, maxnorm):
     real = self.conj() * grad
     total = (real.real if self.array.dtype.kind == "c" else real).sum(others, True)
     slope = norm_backward(total, self, p, size, others, True)
-    inverse = (size + 1e-7).reciprocal()
-    bent = maxnorm * inverse * (grad - inverse * slope)
+    inverse = add_scalar(size, 1e-7).reciprocal()
+    bent = mul_scalar(inverse, maxnorm) * (grad - inverse * slope)
     return where(size > maxnorm, bent.to(grad.dtype), grad)

@@ -167,8 +167,8 @@ def hardsigmoid(self):
     return np.minimum(np.maximum(self + 3, self.dtype.type(0)), self.dtype.type(6)) / 6
 
 
-@op("HardsigmoidBackwardBackward0", grad_output="hardsigmoid_backward(grad, self)", self="zeros_like(grad)")
-def hardsigmoid_backward(grad_output, self):
+@op()
+def hardsigmoid_slope(grad_output: Array, self: Array):
     return piecewise(grad_output, (self > -3) & (self < 3), grad_output / 6, 0)
 
 

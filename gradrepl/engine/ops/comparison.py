@@ -147,12 +147,15 @@ isnan = test("isnan", np.isnan)
 isreal = test("isreal", np.isreal)
 
 
+NO_COMPLEX = {"signbit": "is not implemented for complex tensors."}
+
+
 def signed_test(name, forward):
     """A question about each element that takes `out=`."""
 
     def function(self):
         if self.array.dtype.kind == "c":
-            raise RuntimeError(f"{name} does not support complex inputs." if name != "signbit" else "signbit is not implemented for complex tensors.")
+            raise RuntimeError(f"{name} {NO_COMPLEX.get(name, 'does not support complex inputs.')}")
         return tensor_of(forward(self.array))
 
     function.__name__ = function.__qualname__ = name
@@ -209,7 +212,8 @@ def choose(condition, self=None, other=None):
     if self is None and other is None:
         return tuple(map(tensor_of, np.nonzero(condition.array) if condition.array.ndim else np.nonzero(condition.array.reshape(1))))
     if condition.array.dtype.kind != "b" and condition.array.dtype != np.uint8:
-        raise RuntimeError(f"where expected condition to be a boolean tensor, but got a tensor with dtype {SCALARS[condition.array.dtype.name]}")
+        kind = SCALARS[condition.array.dtype.name]
+        raise RuntimeError(f"where expected condition to be a boolean tensor, but got a tensor with dtype {kind}")
     chosen = [x if isinstance(x, Tensor) else number_tensor(x) for x in (self, other)]
     for value, place in ((self, 0), (other, 1)):
         if not isinstance(value, Tensor):

@@ -69,7 +69,8 @@ def view_as_real(self):
 def view_as_complex(self):
     if self.dtype.kind != "f":
         raise RuntimeError(
-            f"view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: {SCALARS[self.dtype.name]}"
+            "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: "
+            f"{SCALARS[self.dtype.name]}"
         )
     if not self.ndim:
         raise RuntimeError("Input tensor must have one or more dimensions")

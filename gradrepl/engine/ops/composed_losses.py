@@ -9,7 +9,7 @@ from gradrepl.engine.ops.activations import log_softmax_dim
 from gradrepl.engine.ops.comparison import choose, masked_fill
 from gradrepl.engine.ops.losses import nll_loss2d_forward, nll_loss_forward
 from gradrepl.engine.ops.norms import norm_dims, vector_norm
-from gradrepl.engine.ops.pointwise import add_scalar, clamp_min_, div_scalar, mul_scalar, rsub_scalar, sub_scalar
+from gradrepl.engine.ops.pointwise import add_scalar, clamp_min_, div_scalar, mul_scalar, sub_scalar, subtracted_from
 from gradrepl.engine.ops.shapes import broadcast_tensors
 from gradrepl.engine.ops.special import xlogy
 from gradrepl.engine.promotion import SCALARS
@@ -33,11 +33,13 @@ def l1_loss(self, target, reduction=1):
 def kl_div(self, target, reduction=1, *, log_target=False):
     if log_target:
         return reduce_loss(target.exp() * (target - self), reduction)
-    return reduce_loss(xlogy(target, target) - target * self, reduction)
+    together = target * self
+    return reduce_loss(xlogy(target, target) - together, reduction)
 
 
 def poisson_nll_loss(input, target, log_input, full, eps, reduction):
-    loss = input.exp() - target * input if log_input else input - target * add_scalar(input, eps).log()
+    together = target * (input if log_input else add_scalar(input, eps).log())
+    loss = (input.exp() if log_input else input) - together
     if full:
         stirling = target * target.log() - target + mul_scalar(mul_scalar(target, 2 * math.pi).log(), 0.5)
         loss = loss + masked_fill(stirling, target <= 1, 0)
@@ -46,7 +48,7 @@ def poisson_nll_loss(input, target, log_input, full, eps, reduction):
 
 def hinge_embedding_loss(self, target, margin=1.0, reduction=1):
     zero = zero_of(self)
-    far = clamp_min_(rsub_scalar(self, margin), 0) if not self.requires_grad else rsub_scalar(self, margin).clamp_min(0)
+    far = clamp_min_(subtracted_from(self, margin), 0) if not self.requires_grad else subtracted_from(self, margin).clamp_min(0)
     return reduce_loss(choose(target != 1, far, zero) + choose(target != -1, self, zero), reduction)
 
 
@@ -70,7 +72,7 @@ def cosine_embedding_loss(input1, input2, target, margin=0.0, reduction=1):
     first, second = (add_scalar((x * x).sum(dim), 1e-12) for x in (input1, input2))
     cosine = together / (first * second).sqrt()
     zero = zero_of(cosine)
-    near = choose(target == 1, rsub_scalar(cosine, 1), zero)
+    near = choose(target == 1, subtracted_from(cosine, 1), zero)
     far = choose(target == -1, sub_scalar(cosine, margin).clamp_min(0), zero)
     return reduce_loss(near + far, reduction)
 
@@ -138,7 +140,8 @@ def check_classes(self, target, weight):
         raise RuntimeError(f"size mismatch (got input: {list(self.shape)}, target: {list(target.shape)})")
     if weight is not None and weight.shape != self.shape[-1:]:
         raise RuntimeError(
-            f"weight tensor should be defined either for all {self.shape[-1]} classes or no classes but got weight tensor of shape: {list(weight.shape)}"
+            f"weight tensor should be defined either for all {self.shape[-1]} classes or no classes but got weight tensor of shape: "
+            f"{list(weight.shape)}"
         )
     if target.array.dtype not in (np.int64, np.uint8):
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {SCALARS[target.array.dtype.name]}")

@@ -171,7 +171,8 @@ def gradient(input, *, spacing=None, dim=None, edge_order=1):
             raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
     if len(steps) != len(dims):
         raise RuntimeError(
-            f"torch.gradient expected spacing to be unspecified, a scalar or a list of length {len(dims)} but got a list of length {len(steps)}"
+            f"torch.gradient expected spacing to be unspecified, a scalar or a list of length {len(dims)} "
+            f"but got a list of length {len(steps)}"
         )
     make = uneven_gradient if any(isinstance(s, Tensor) for s in steps) else even_gradient
     return tuple(make(input, step, wrap_dim(d, ndim), edge_order) for step, d in zip(steps, dims))

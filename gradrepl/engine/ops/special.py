@@ -6,7 +6,7 @@ import numpy as np
 
 from gradrepl.engine.declare import op
 from gradrepl.engine.lazy import scipy_special, special
-from gradrepl.engine.ops.pointwise import PAIR, div_scalar, in_place, mul_scalar, number_tensor
+from gradrepl.engine.ops.pointwise import PAIR, add_scalar, in_place, mul_scalar, number_tensor
 from gradrepl.engine.promotion import alike, narrowed
 from gradrepl.engine.public import publish
 from gradrepl.engine.tensor import Tensor, tensor_of
@@ -140,7 +140,8 @@ def log_ndtr(self):
 
 
 def ndtr(self):
-    return mul_scalar(erfc(-div_scalar(self if self.array.dtype.kind == "f" else tensor_of(narrowed(self.array)), math.sqrt(2))), 0.5)
+    self = self if self.array.dtype.kind == "f" else tensor_of(narrowed(self.array))
+    return mul_scalar(add_scalar(erf(mul_scalar(self, math.sqrt(0.5))), 1), 0.5)
 
 
 def log_product(x, y, log):
@@ -245,8 +246,10 @@ def scipy_plain(name, internal):
 
 
 def spherical_bessel(x):
-    small = np.abs(x) < 0.5
-    series = 1 + x * x * (-1 / 6 + x * x * (1 / 120 + x * x * (-1 / 5040 + x * x * (1 / 362880 + x * x * (-1 / 39916800 + x * x / 6227020800)))))
+    small, square = np.abs(x) < 0.5, x * x
+    series = np.zeros_like(x)
+    for k in range(6, -1, -1):  # sin(x) / x around zero
+        series = series * square + (-1) ** k / math.factorial(2 * k + 1)
     with np.errstate(all="ignore"):
         return np.where(np.isinf(x), 0, np.where(small, series, np.sin(x) / x)).astype(x.dtype)
 

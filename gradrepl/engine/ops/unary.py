@@ -262,9 +262,9 @@ def positive(self):
 
 
 FREXP = RETURN_TYPES["frexp"]
-WRITABLE = """abs acos acosh arccos:acos arccosh:acosh arcsin:asin arcsinh:asinh arctan:atan arctanh:atanh asin asinh atan atanh ceil cos cosh
-    deg2rad exp exp2 expm1 fix:trunc floor frac log log10 log1p log2 logit nan_to_num rad2deg reciprocal rsqrt sigmoid sin sinc sinh sqrt
-    tan tanh trunc"""
+WRITABLE = """abs acos acosh arccos:acos arccosh:acosh arcsin:asin arcsinh:asinh arctan:atan arctanh:atanh asin asinh atan atanh ceil
+    cos cosh deg2rad exp exp2 expm1 fix:trunc floor frac log log10 log1p log2 logit nan_to_num rad2deg reciprocal rsqrt sigmoid sin sinc
+    sinh sqrt tan tanh trunc"""
 publish(
     globals(),
     both=f"{WRITABLE} absolute:abs sign sgn round square positive frexp",

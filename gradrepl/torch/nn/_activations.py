@@ -5,7 +5,6 @@ __name__ = "torch.nn.functional"
 import warnings
 
 from gradrepl.engine.dtypes import DTYPES
-from gradrepl.engine.names import NAMES
 from gradrepl.engine.ops import activations as ops
 from gradrepl.engine.ops.activations import glu, hardshrink, logsigmoid, prelu, softplus, softshrink
 from gradrepl.engine.ops.pointwise import in_place
@@ -94,7 +93,7 @@ def rrelu_(input, lower=1.0 / 8, upper=1.0 / 3, training=False):
 
 
 def softsign(input):
-    return input / NAMES["add_scalar"](input.abs(), 1)
+    return input / (input.abs() + 1)
 
 
 def tanhshrink(input):

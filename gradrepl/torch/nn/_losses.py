@@ -96,7 +96,15 @@ def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
     return composed_losses.reduce_loss(loss, reduction_number(reduction))
 
 
+def refuse_gradients(name, target):
+    if target.requires_grad:
+        raise RuntimeError(
+            f"The function '{name}' is not differentiable with respect to argument 'target'. This input cannot have requires_grad True."
+        )
+
+
 def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
+    refuse_gradients("soft_margin_loss", target)
     return losses.soft_margin_loss(input, target, reduction_number(reduction, size_average, reduce))
 
 
