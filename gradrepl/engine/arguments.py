@@ -10,7 +10,7 @@ from types import FunctionType
 import numpy as np
 
 from gradrepl.engine.promotion import NUMBERS
-from gradrepl.engine.tensor import tensor_of
+from gradrepl.engine.tensor import Tensor, tensor_of
 
 MISTAKES = Exception  # PyTorch looks at the arguments first, so even an error about shapes may have to give way
 GENUINE = "genuine"  # the arguments were right: what the function raised stands
@@ -44,6 +44,7 @@ def guard(function, name, home):
     guarded = FunctionType(compile_and_call.__code__, GUARDED, name)
     guarded.__kwdefaults__ = dict(guarded=guarded, key=key, home=home)
     guarded.__doc__, guarded.__module__, guarded.__wrapped__ = function.__doc__, function.__module__, function
+    guarded.__qualname__ = name
     GUARDS[key] = guarded
     return guarded
 
@@ -107,6 +108,8 @@ def mended(function, home, name, args, kwargs, mistake):
     if any(map(has_own_torch_function, everything)):
         return handle_torch_function(GUARDS[f"{home}_{name}"], everything, *args, **kwargs)
     options = signatures(home, name)
+    if home == "functional" and name not in WRITTEN_IN_C:
+        return inside(function, name, args, kwargs, mistake)
     if not options:
         return without_table(function, name, mistake)
     given = args[1:] if home == "methods" else args
@@ -123,6 +126,41 @@ def mended(function, home, name, args, kwargs, mistake):
 
 def wrapped(number):
     return tensor_of(np.asarray(number, NUMBERS.get(type(number))))
+
+
+WRITTEN_IN_C = set(  # what PyTorch's nn.functional takes from C as it is; the rest it writes in Python, on functions of the same names
+    """adaptive_avg_pool1d avg_pool1d avg_pool2d avg_pool3d bilinear celu_ channel_shuffle conv1d conv2d conv3d conv_tbc conv_transpose1d
+    conv_transpose2d conv_transpose3d cosine_similarity elu_ gelu hardshrink hardtanh_ leaky_relu_ linear logsigmoid native_channel_shuffle
+    one_hot pairwise_distance pdist pixel_shuffle pixel_unshuffle prelu relu_ rrelu_ scaled_dot_product_attention selu_ softplus softshrink
+    threshold_""".split()
+)
+
+
+# what PyTorch's Python asks of the first tensors before C sees them, so that other objects fail there
+ASKS = dict.fromkeys("mse_loss l1_loss smooth_l1_loss huber_loss binary_cross_entropy".split(), "size") | dict(glu="dim", interpolate="dim")
+METHODS = {"softmax", "log_softmax", "tanh", "sigmoid"}  # what it calls as methods
+
+
+def inside(function, name, args, kwargs, mistake):
+    """A function of nn.functional that PyTorch writes in Python: Python's own words for the call, C's for what it passes on."""
+    from gradrepl.engine.signatures import bound_arguments, signatures
+
+    if mistake is None or is_binding(mistake) or not isinstance(mistake, (TypeError, AttributeError)):
+        return without_table(function, name, mistake)
+    given = inspect.signature(function).bind(*args, **kwargs).arguments
+    asked = ASKS.get(name) or name
+    for value in list(given.values())[: 1 if name in METHODS else 2]:
+        if (name in ASKS or name in METHODS) and not isinstance(value, Tensor):
+            raise AttributeError(f"'{type(value).__name__}' object has no attribute '{asked}'") from None
+    given = {"indices" if name == "embedding" and key == "input" else key: value for key, value in given.items()}
+    options = signatures("methods" if name in METHODS else "functional", name)
+    names = [p.name for p in options[-1].parameters] if options else ()
+    given = {key: given[key] for key in names if key in given}
+    if names and list(given)[:1] == list(names[:1]):
+        count = next((i for i, (key, wanted) in enumerate(zip(given, names, strict=False)) if key != wanted), len(given))
+        first = list(given.values())[:count]
+        bound_arguments(options, first, {key: given[key] for key in list(given)[count:]})
+    return GENUINE
 
 
 def without_table(function, name, mistake):

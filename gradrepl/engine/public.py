@@ -29,5 +29,13 @@ def guarded(shown, name, home):
     return guard(shown, name, home) if isinstance(shown, FunctionType) and not name.startswith("__") else shown
 
 
+def show(scope, home):
+    """Guard the functions of a submodule of torch (`scope` is its globals()), whose signatures are listed under `home`."""
+    prefix = "" if home == "functional" else home + "_"  # torch.linalg.inv is called linalg_inv
+    for name, shown in list(scope.items()):
+        if isinstance(shown, FunctionType) and not name.startswith("_") and name != "show":
+            scope[name] = guarded(shown, prefix + name, home)
+
+
 def pairs(names):
     return [(name, internal or name) for name, _, internal in (item.partition(":") for item in names.split())]

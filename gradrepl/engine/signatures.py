@@ -245,8 +245,17 @@ def table():
     return found
 
 
+RENAMED = dict(
+    logsigmoid="log_sigmoid", cross_entropy="cross_entropy_loss", nll_loss="nll_loss_nd"
+)  # nn.functional's name -> the function's
+
+
 @cache
 def signatures(home, name):
+    """The ways to call a function; nn.functional has those of torch._C._nn and of torch."""
+    if home == "functional":
+        name = RENAMED.get(name, name)
+        return signatures("nn", name) or signatures("functions", name)
     return [Signature(text) for text in table().get((home, name), ())]
 
 

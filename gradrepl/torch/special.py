@@ -2,9 +2,6 @@
 
 __name__ = __name__.removeprefix("gradrepl.")
 
-from types import FunctionType
-
-from gradrepl.engine.arguments import guard
 from gradrepl.engine.ops.activations import log_softmax, softmax
 from gradrepl.engine.ops.reductions import logsumexp
 from gradrepl.engine.ops.special import (
@@ -56,6 +53,7 @@ from gradrepl.engine.ops.special import lgamma as gammaln
 from gradrepl.engine.ops.special import mvlgamma as multigammaln
 from gradrepl.engine.ops.unary import exp2, expm1, log1p, logit, round_decimals, sinc
 from gradrepl.engine.ops.unary import sigmoid as expit
+from gradrepl.engine.public import show
 
 psi = digamma
 
@@ -64,8 +62,4 @@ def round(input, *, decimals=0):
     return round_decimals(input, decimals)
 
 
-globals().update({
-    name: guard(function, f"special_{name}", "special")
-    for name, function in list(globals().items())
-    if isinstance(function, FunctionType) and name != "guard"
-})  # fmt: skip
+show(globals(), "special")
