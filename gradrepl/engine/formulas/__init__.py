@@ -4,6 +4,7 @@ from gradrepl.engine.formulas import (
     activations,
     array_forms,
     complex,
+    fourier,
     general,
     indexing,
     joining,

@@ -8,6 +8,7 @@ from gradrepl.engine.ops import (
     cumulative,
     decompositions,
     einsum,
+    fourier,
     indexing,
     joining,
     linalg,
