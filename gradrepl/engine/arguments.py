@@ -111,7 +111,8 @@ def mended(function, home, name, args, kwargs, mistake):
     if home == "functional" and name not in WRITTEN_IN_C:
         return inside(function, name, args, kwargs, mistake)
     if not options:
-        return without_table(function, name, mistake)
+        check_tensors(name, args)
+        return without_table(function, f"Tensor.{name}" if home == "methods" else name, mistake)
     given = args[1:] if home == "methods" else args
     if home == "methods" and not options[0].parameters and len(options) == 1 and (given or kwargs):
         problem = "no keyword arguments" if kwargs else f"no arguments ({len(given)} given)"
@@ -126,6 +127,17 @@ def mended(function, home, name, args, kwargs, mistake):
 
 def wrapped(number):
     return tensor_of(np.asarray(number, NUMBERS.get(type(number))))
+
+
+VARIADIC = set("atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod chain_matmul meshgrid".split())
+
+
+def check_tensors(name, args):
+    """The functions of any number of tensors hand them on as one list."""
+    if name in VARIADIC:
+        from gradrepl.engine.signatures import is_tensors
+
+        is_tensors(args[0] if len(args) == 1 and isinstance(args[0], (tuple, list)) else args, 0)
 
 
 WRITTEN_IN_C = set(  # what PyTorch's nn.functional takes from C as it is; the rest it writes in Python, on functions of the same names

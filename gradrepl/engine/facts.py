@@ -200,7 +200,8 @@ for name in (
 
 
 def seal(kind):
-    """Make the properties without a setter say so in PyTorch's words."""
+    """Guard the methods that the class itself defines, and make properties without a setter say so in PyTorch's words."""
+    publish(vars(kind), methods="requires_grad_ detach_ retain_grad")
     for name, shown in list(vars(kind).items()):
         if isinstance(shown, property) and shown.fset is None:
             setattr(kind, name, property(shown.fget, read_only(name), None, shown.__doc__))

@@ -11,7 +11,7 @@ import numpy as np
 
 from gradrepl.engine.declare import op
 from gradrepl.engine.dtypes import CPU, Default, device, scalar_name
-from gradrepl.engine.factories import blank_like, check_sizes, fresh, like, made_by, sizes_of
+from gradrepl.engine.factories import blank_like, fresh, like, made_by, shape_from, sizes_of
 from gradrepl.engine.public import publish
 from gradrepl.engine.tensor import Tensor, tensor_of
 
@@ -436,13 +436,13 @@ def randint_array(size, low, high, dtype, generator):
 
 
 @made_by
-def rand(*size, dtype=None, generator=None):
-    return rand_array(check_sizes("rand", size), dtype, generator)
+def rand(*size, dtype=None, generator=None, **named):
+    return rand_array(shape_from("rand", size, named), dtype, generator)
 
 
 @made_by
-def randn(*size, dtype=None, generator=None):
-    return randn_array(check_sizes("randn", size), dtype, generator)
+def randn(*size, dtype=None, generator=None, **named):
+    return randn_array(shape_from("randn", size, named), dtype, generator)
 
 
 @made_by
@@ -515,6 +515,8 @@ def normal_public(mean=0.0, std=1.0, size=None, *, generator=None, out=None, **o
     generator = generator or default_generator
     if size is not None:
         return normal_sized(mean, std, size, generator=generator, out=out, **options)
+    if options:
+        raise TypeError("normal(): arguments")
     if isinstance(mean, Tensor):
         drawn = (normal_pairs if isinstance(std, Tensor) else normal_around)(mean, std, generator)
     else:

@@ -15,7 +15,7 @@ from gradrepl.engine.tensor import Tensor
 
 # how each C++ type is called in messages
 TYPE_NAMES = dict(
-    Tensor="Tensor", Scalar="Number", int64_t="int", SymInt="int", double="float", complex="complex", TensorList="tuple of Tensors",
+    Tensor="Tensor", Scalar="Number", int64_t="int", SymInt="int", double="float", complex="complex", TensorList="tuple of Tensors", IndexList="tuple of Tensors",
     IntArrayRef="tuple of ints", SymIntArrayRef="tuple of ints", ArrayRef="tuple of floats", Generator="torch.Generator", bool="bool",
     Storage="torch.Storage", PyObject="object", ScalarType="torch.dtype", Layout="torch.layout", MemoryFormat="torch.memory_format",
     QScheme="torch.qscheme", Device="torch.device", Dimname="name", DimnameList="tuple of names", ScalarList="tuple of Scalars",
@@ -91,7 +91,7 @@ CHECKS = dict(
 CHECKS |= {"c10::string_view": lambda value: isinstance(value, str), "std::string": lambda value: isinstance(value, str)}
 FIRST = {  # of a list only the first item is looked at; the rest is unpacked later
     "IntArrayRef": is_index, "SymIntArrayRef": is_index, "ArrayRef<double>": CHECKS["complex"], "ArrayRef": CHECKS["complex"],
-    "DimnameList": CHECKS["Dimname"],
+    "DimnameList": CHECKS["Dimname"], "IndexList": lambda value: value is None or isinstance(value, Tensor),
 }  # fmt: skip
 ALL = {"ScalarList": is_number, "ArrayRef<Scalar>": is_number}
 
@@ -186,6 +186,8 @@ class Signature:
                 bound[parameter.name] = value
             elif spreads and place == 0 and given and is_index(args[0]):
                 bound[parameter.name], place = args, len(args) - 1
+            elif len(args) > self.positional:
+                raise Unfit(self.too_many(len(args)))
             else:
                 raise Unfit(self.wrong(parameter, value, place if given else None))
             place += given

@@ -7,7 +7,7 @@ from gradrepl.engine.dims import wrap_dim
 from gradrepl.engine.lazy import special
 from gradrepl.engine.ops.pointwise import as_dtype, in_place
 from gradrepl.engine.promotion import SCALARS
-from gradrepl.engine.public import FUNCTIONS, publish
+from gradrepl.engine.public import FUNCTIONS, guarded, publish
 
 
 def floats_only(array, name):
@@ -401,4 +401,4 @@ publish(
     functions="threshold celu celu_ selu selu_",
     in_place_both="relu",
 )
-FUNCTIONS["threshold_"] = in_place(threshold)
+FUNCTIONS["threshold_"] = guarded(in_place(threshold), "threshold_", "functions")

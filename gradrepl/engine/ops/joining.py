@@ -204,7 +204,9 @@ def block_diag(*tensors):
 
 
 def split(self, split_size_or_sections=None, dim=0, split_size=None, split_sizes=None):
-    sections = next(v for v in (split_size_or_sections, split_size, split_sizes) if v is not None)
+    sections = next((v for v in (split_size_or_sections, split_size, split_sizes) if v is not None), None)
+    if sections is None:
+        raise TypeError("split() missing 1 required positional argument: 'split_size_or_sections'")
     if isinstance(sections, (tuple, list)):
         return split_sizes_op(self, tuple(map(int, sections)), dim)
     if not hasattr(sections, "__index__"):
