@@ -18,7 +18,7 @@ BackwardStep Capture Cut Edge Graph GraphError Look Node Output Root Saved Sourc
 
 
 def graph(y: Any, *, names: Any = None, **look: Any) -> Graph:
-    """Return the graph under `y`: a tensor, a grad_fn, or any nest of lists, tuples, dicts and dataclasses of them; a Graph is returned as it is.
+    """Return the graph under `y`: a tensor, a grad_fn, or any nest of lists, tuples, dicts and dataclasses of them.
 
     `names` is a dict of tensors or a Module; by default the variables that the caller sees. The other keywords say how the graph is drawn:
     `saved=True` with what is kept for backward, `values=True` with numbers, `fold=False` with every repeat in full, `flow="forward"` with

@@ -19,7 +19,7 @@ class Edge(NamedTuple):
     target: int
     position: int | None  # input of the consumer; None: several
     output: int | None  # output of the producer; None: several
-    count: int
+    count: int  # type: ignore[assignment]
 
 
 class Folded(NamedTuple):
@@ -88,7 +88,7 @@ def only(values):
 
 
 def fold(nodes, roots, opened=(), ops=None):
-    """Return the graph with its repetitions folded; the runs in `opened` are drawn in full. `ops`: their print order where that is known."""
+    """Return the graph with its repetitions folded, but for the runs in `opened`; `ops` is the print order where that is known."""
     seq = sequence(nodes, roots, ops)
     runs = find_runs(nodes, seq)
     cards, card_of = deal_cards(nodes, roots, seq.ops, hide(seq.ops, runs, opened))

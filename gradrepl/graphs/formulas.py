@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache, lru_cache
 
+
 @cache
 def declared() -> dict[str, dict[str, str]]:
     """Node class -> input -> its derivative, for all ops of the engine."""

@@ -1,4 +1,4 @@
-"""A graph as plain frozen data. Imports nothing of the project but errors; saving and showing go through the public functions of gradrepl."""
+"""A graph as plain frozen data. Imports nothing of the project; saving and showing go through the public functions of gradrepl."""
 
 from __future__ import annotations
 
@@ -155,10 +155,7 @@ class Graph:
     def edges(self) -> tuple[Edge, ...]:
         nodes = self.nodes
         return tuple(
-            Edge(node.id, nodes[edge[0]].id, position, edge[1])
-            for node in nodes
-            for position, edge in enumerate(node.inputs)
-            if edge
+            Edge(node.id, nodes[edge[0]].id, position, edge[1]) for node in nodes for position, edge in enumerate(node.inputs) if edge
         )
 
     @cached_property

@@ -81,7 +81,9 @@ def find_names(names: Any, frame: FrameType | None = None) -> Names:
     if names is None:
         return Names(visible)
     if not isinstance(names, Mapping) and not is_module(names):
-        raise GraphError(f"names= takes a dict of tensors or a Module, not {type(names).__name__}; for example names={{'x': x}} or names=model")
+        raise GraphError(
+            f"names= takes a dict of tensors or a Module, not {type(names).__name__}; for example names={{'x': x}} or names=model"
+        )
     found = Names(dict(names.named_parameters(remove_duplicate=False)) if is_module(names) else names)
     found.given = len(found.of_tensor)
     if names and not found.given:

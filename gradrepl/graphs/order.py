@@ -1,7 +1,7 @@
 """Put the ops of a graph in an order in which repeated blocks are contiguous. Imports nothing of the project.
 
-The order is that of the dominator tree: an op, then everything reachable only through it. What an op dominates is one interval, so a block of a
-loop, a branch, a layer is one interval too, whatever the order in which the program ran. Lighter branches first: the loop goes on last.
+The order is that of the dominator tree: an op, then everything reachable only through it. What an op dominates is one interval, so a block
+of a loop, a branch, a layer is one interval too, whatever order the program ran in. Lighter branches first: the loop goes on last.
 """
 
 from collections import Counter

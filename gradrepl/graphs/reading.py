@@ -138,9 +138,13 @@ def look_at(node: Any, saved: str, slots: Sequence[str], places: tuple) -> list[
     hooked = [getattr(place, "unpack_hook", place) is not None for place in places]  # before 2.8 PyTorch could not tell: left alone
     if True in hooked:
         pairs = zip(slots, places, hooked, strict=True)
-        return [Kept(slot, None, "packed") if hook else Kept(slot, place.data) for slot, place, hook in pairs if hook or place.data is not None]
+        return [
+            Kept(slot, None, "packed") if hook else Kept(slot, place.data) for slot, place, hook in pairs if hook or place.data is not None
+        ]
     try:
-        tensors = getattr(node, saved)  # no hook is here that this could run; and unlike `data`, it is safe while another thread runs backward
+        tensors = getattr(
+            node, saved
+        )  # no hook is here that this could run; and unlike `data`, it is safe while another thread runs backward
     except RuntimeError as error:
         versions = VERSIONS.search(str(error))
         if not versions:
@@ -167,4 +171,3 @@ def custom_source(node: Any) -> Source | None:
     forward = getattr(getattr(node, "_forward_cls", None), "forward", None)
     code = getattr(forward, "__code__", None)
     return Source(code.co_filename, code.co_firstlineno) if code else None
-

@@ -45,7 +45,9 @@ def _children(thing: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _nothing_in(asked: Any) -> str:
-    if asked is None:
-        return "there is no tensor in None; give a tensor, a grad_fn, or a list or dict of them"
-    empty = isinstance(asked, (Mapping, list, tuple, set)) and not asked
-    return f"there is no tensor in {'an empty ' if empty else 'this '}{type(asked).__name__}; give a tensor, a grad_fn, or a list or dict of them"
+    what = f"an empty {type(asked).__name__}" if isinstance(asked, (Mapping, list, tuple, set)) and not asked else repr_of(asked)
+    return f"there is no tensor in {what}; give a tensor, a grad_fn, or a list or dict of them"
+
+
+def repr_of(asked: Any) -> str:
+    return "None" if asked is None else f"this {type(asked).__name__}"

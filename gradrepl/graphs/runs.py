@@ -1,8 +1,9 @@
 """Find the blocks that repeat along a graph.
 
-Every op gets its place in `print_order`; a leaf stands at its first use. A run is a stretch of equal blocks in which every edge, in or out, moves
-by a constant step from block to block: the size of the block (an edge inside it, a tie to the next one, a leaf of its own), zero (a shared leaf,
-a hub), or any other (it keeps pace with another run). So block k follows from the first two by arithmetic: nothing is merged that differs.
+Every op gets its place in `print_order`; a leaf stands at its first use. A run is a stretch of equal blocks in which every edge, in or out,
+moves by a constant step from block to block: the size of the block (an edge inside it, a tie to the next one, a leaf of its own), zero (a
+shared leaf, a hub), or any other (it keeps pace with another run). So block k follows from the first two by arithmetic: nothing is merged
+that differs.
 """
 
 from operator import sub
@@ -27,7 +28,7 @@ class Sequence(NamedTuple):
 class Run(NamedTuple):
     start: int  # place of its first op
     size: int  # ops in a block
-    count: int  # blocks, with the first and the last
+    count: int  # type: ignore[assignment]  # blocks, with the first and the last
     title: str
 
 
@@ -136,7 +137,7 @@ def count_blocks(seq, items, first, period, broken):
 
 
 def alike(items, last, period, broken):
-    """Do the items in the block at `last` have the names and shapes of the block before?  Where the period broke is looked at first: it decides."""
+    """Do the items in the block at `last` look like those of the block before?  Where the period broke is looked at first: it decides."""
     same = items.coarse[broken : broken + 1] == items.coarse[broken + period : broken + period + 1]
     return same and items.coarse[last : last + period] == items.coarse[last - period : last]
 
@@ -172,7 +173,8 @@ def scan(seq, items, grams, limit):
 def try_period(seq, items, first, period, known):
     """Return (blocks to skip, blocks of the run after them), (0, 0) if there is none.
 
-    `known` keeps for each period how far it holds, from where on it may hold further, and from where on it was not tried: no stretch is read twice.
+    `known` keeps for each period how far it holds, from where on it may hold further, and from where on it was not tried: no stretch is
+    read twice.
     """
     size = items.start[first + period] - items.start[first]
     broken, resume, untried = known.get((period, size), (first, first, first))
@@ -196,12 +198,12 @@ def contract(seq, items, found):
         if not period:
             break
         block = slice(first, first + period)
-        title = ', '.join(items.text[block])
+        title = ", ".join(items.text[block])
         runs.append(Run(items.start[first], items.start[first + period] - items.start[first], count, title))
         merged.start.append(items.start[first])
         for old, new in ((items.fine, merged.fine), (items.coarse, merged.coarse)):
-            new.append(seq.tokens.setdefault(('run', count, *old[block]), len(seq.tokens)))
-        merged.text.append(f'({title}) × {count}')
+            new.append(seq.tokens.setdefault(("run", count, *old[block]), len(seq.tokens)))
+        merged.text.append(f"({title}) × {count}")
         item = first + period * count
     merged.start.append(items.start[-1])
     return merged, runs

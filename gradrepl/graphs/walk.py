@@ -36,17 +36,21 @@ class Found(NamedTuple):
     functions: list  # grad_fn, or a leaf tensor that is a root
     kinds: list[NodeType]
     inputs: list[tuple[tuple[int, int] | None, ...]]
-    index: dict[Any, int]
+    index: dict[Any, int]  # type: ignore[assignment]
     leaves: dict[int, int]  # id of a leaf tensor -> index
 
 
-NOTHING_SEEN = Observation()
+NOTHING_SEEN, NO_FAULTS = Observation(), tuple[str, ...]()
 LEAF = NodeType("leaf", "AccumulateGrad", (), ())
 
 
 def discover(starts: list[Any]) -> Found:
     """Find all nodes that can be reached from `starts`: nodes, or leaf tensors."""
-    functions, kinds, inputs, index, leaves = [], [], [], {}, {}
+    functions: list[Any] = []
+    kinds: list[NodeType] = []
+    inputs: list[tuple[tuple[int, int] | None, ...]] = []
+    index: dict[Any, int] = {}
+    leaves: dict[int, int] = {}
     of_class: dict[type, NodeType] = {}
     for start in starts:
         if not is_tensor(start) and start not in index:
@@ -61,7 +65,7 @@ def discover(starts: list[Any]) -> Found:
             leaves[id(function.variable)] = len(kinds) - 1
             inputs.append(())
             continue
-        row = []
+        row: list[tuple[int, int] | None] = []
         for target, output in function.next_functions:
             if target is None:
                 row.append(None)
@@ -171,7 +175,9 @@ class Builder:
             Item((kind.name, outputs, len(row)), row, kind.kind == "leaf")
             for kind, outputs, row in zip(self.found.kinds, self.outputs, self.found.inputs, strict=True)
         ]
-        roots = [self.found.leaves[id(start)] if is_tensor(start) else self.found.index[start] for start in self.starts if start is not None]
+        roots = [
+            self.found.leaves[id(start)] if is_tensor(start) else self.found.index[start] for start in self.starts if start is not None
+        ]
         order: dict[int, None] = {}
         for op in print_order(items, roots):
             order[op] = None
@@ -245,7 +251,7 @@ class Builder:
 
     def named_outputs(self, function: Any, index: int, seen: Observation) -> tuple[tuple[Output, ...], tuple[str, ...]]:
         """The outputs of an op; a few have a name, are a root, or were seen."""
-        outputs, faults = self.outputs[index], ()
+        outputs, faults = self.outputs[index], NO_FAULTS
         results = seen.results() if self.reads else ()
         for number in range(len(outputs)):
             tensor = self.root_tensors.get((index, number))
@@ -265,7 +271,9 @@ class Builder:
 
     def saved(self, kept: list[Kept]) -> tuple[tuple[Saved, ...], tuple[str, ...]]:
         """What the node keeps, one entry for each tensor, and the writes that spoilt it."""
-        faults = tuple(f"saved {each.slot} was at version {each.versions[0]}, is now at {each.versions[1]}" for each in kept if each.versions)
+        faults = tuple(
+            f"saved {each.slot} was at version {each.versions[0]}, is now at {each.versions[1]}" for each in kept if each.versions
+        )
         if not self.reads_saved:
             return (), faults
         merged: dict[Any, Saved] = {}
@@ -306,7 +314,9 @@ class Builder:
         return edge and (self.place[edge[0]], edge[1])
 
     def roots(self) -> tuple[Root, ...]:
-        return tuple(self.root(number, path, thing, start) for number, ((path, thing), start) in enumerate(zip(self.asked, self.starts, strict=True)))
+        return tuple(
+            self.root(number, path, thing, start) for number, ((path, thing), start) in enumerate(zip(self.asked, self.starts, strict=True))
+        )
 
     def root(self, number: int, path: str, thing: Any, start: Any) -> Root:
         id = f"r{number + 1}"

@@ -33,7 +33,7 @@ def tree(y: Any, *, names: Any = None, **look: Any) -> Tree:
 
 
 def save(y: Any, path: str | os.PathLike, *, names: Any = None, **look: Any) -> Path:
-    """Write the graph under `y` to a file whose suffix names the format; keywords as of `graph`, `theme="dark"` among them. Return the path.
+    """Write the graph under `y` to a file whose suffix names the format, and return its path; keywords as of `graph`.
 
     Raises GraphError if there is no graph, for an unknown suffix, or where the file cannot be written; nothing is changed then.
     """

@@ -74,7 +74,14 @@ class Writer:
     def add_cluster(self, above: graphviz.Digraph, cluster: Cluster) -> None:
         """Draw a frame round a module."""
         with above.subgraph(name=f"cluster_{cluster.path}") as frame:
-            frame.attr(label=f"<{self.small(cluster.path)}>", labelloc="t", labeljust="r", style="rounded,dashed", color=self.theme.line, penwidth="0.8")
+            frame.attr(
+                label=f"<{self.small(cluster.path)}>",
+                labelloc="t",
+                labeljust="r",
+                style="rounded,dashed",
+                color=self.theme.line,
+                penwidth="0.8",
+            )
             frame.attr(**{"class": "module"})
             for id in cluster.members:
                 frame.node(id)
@@ -84,7 +91,13 @@ class Writer:
 
     def card_style(self, card: Card) -> dict[str, str]:
         role = "warning" if card.fault else role_of(card.kind)
-        style = {"id": card.id, "class": f"card {card.kind}", "color": STROKES[role], "fillcolor": self.theme.fill(role), **SHAPES[card.kind]}
+        style = {
+            "id": card.id,
+            "class": f"card {card.kind}",
+            "color": STROKES[role],
+            "fillcolor": self.theme.fill(role),
+            **SHAPES[card.kind],
+        }
         if card.fault:
             style["penwidth"] = "2"
         if card.tip and self.tips:
@@ -118,12 +131,15 @@ class Writer:
         kinds = self.drawing.kinds
         width = sum(26 + 5 * len(LEGEND[kind][0]) for kind in kinds)  # a fixed size, or the table is stretched to the widest line below
         cells = "".join(map(self.swatch, kinds))
-        return f'<table border="0" cellborder="0" cellspacing="3" cellpadding="2" fixedsize="true" width="{width}" height="22"><tr>{cells}</tr></table>'
+        size = f'fixedsize="true" width="{width}" height="22"'
+        return f'<table border="0" cellborder="0" cellspacing="3" cellpadding="2" {size}><tr>{cells}</tr></table>'
 
     def swatch(self, kind: str) -> str:
         words, border = LEGEND[kind]
         role, style = role_of(kind), ' style="dashed"' if border == "dashed" else ""
-        box = f'<td border="1"{style} color="{STROKES[role]}" bgcolor="{self.theme.fill(role)}" width="12" height="10" fixedsize="true"></td>'
+        box = (
+            f'<td border="1"{style} color="{STROKES[role]}" bgcolor="{self.theme.fill(role)}" width="12" height="10" fixedsize="true"></td>'
+        )
         return box + f"<td>{self.small(words)} </td>"
 
 

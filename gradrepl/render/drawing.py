@@ -1,4 +1,4 @@
-"""Turn a graph into the cards and arrows of a picture: folded, within what a layout can do, each with its words. Imports graphs and render only."""
+"""Turn a graph into the cards and arrows of a picture: folded, within what a layout can do. Imports graphs and render only."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from gradrepl.graphs.fold import Fold, Folded, fold
 from gradrepl.graphs.collection import collection_paused
 from gradrepl.graphs.fold import Edge as Link
+from gradrepl.graphs.fold import Fold, Folded, fold
 from gradrepl.graphs.model import Graph, Node, Saved, count
 from gradrepl.graphs.order import Item
 
@@ -106,10 +106,7 @@ def folded(graph: Graph) -> Folded:
 
 def unfolded(graph: Graph, items: list[Item]) -> Folded:
     links = [
-        Link(place, edge[0], position, edge[1], 1)
-        for place, item in enumerate(items)
-        for position, edge in enumerate(item.inputs)
-        if edge
+        Link(place, edge[0], position, edge[1], 1) for place, item in enumerate(items) for position, edge in enumerate(item.inputs) if edge
     ]
     return Folded(list(range(len(items))), links, [])
 
@@ -239,9 +236,17 @@ class Painter:
 
     def fold(self, kept: Fold, id: str) -> Card:
         size = kept.run.size
-        tip = f"{count(kept.count, 'block')} of {count(size, 'op')}, each as the one above: {kept.run.title}\ngraph(y, fold=False) draws them all"
+        blocks = f"{count(kept.count, 'block')} of {count(size, 'op')}, each as the one above"
+        tip = f"{blocks}: {kept.run.title}\ngraph(y, fold=False) draws them all"
         lines = (f"steps 2-{kept.count + 1}, {id}",)
-        return Card(id, "fold", f"{labels.shortened(kept.run.title)} × {kept.count}", lines, tip, nodes=tuple(self.graph.nodes[place].id for place in members(kept)))
+        return Card(
+            id,
+            "fold",
+            f"{labels.shortened(kept.run.title)} × {kept.count}",
+            lines,
+            tip,
+            nodes=tuple(self.graph.nodes[place].id for place in members(kept)),
+        )
 
     def left_out(self, kept: LeftOut, id: str) -> Card:
         number = sum(1 for _ in members(kept))

@@ -60,7 +60,16 @@ def txt(graph: Graph) -> bytes:
     return f"{Tree(graph)}\n".encode()
 
 
-FORMATS: dict[str, Callable[[Graph], bytes]] = {"svg": svg, "png": png, "pdf": pdf, "dot": dot, "html": html, "mmd": mmd, "json": json, "txt": txt}
+FORMATS: dict[str, Callable[[Graph], bytes]] = {
+    "svg": svg,
+    "png": png,
+    "pdf": pdf,
+    "dot": dot,
+    "html": html,
+    "mmd": mmd,
+    "json": json,
+    "txt": txt,
+}
 
 
 def save_graph(graph: Graph, path: str | os.PathLike) -> Path:

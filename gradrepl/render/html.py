@@ -37,7 +37,9 @@ def to_html(graph: Graph) -> str:
         data["nodes"] = [node for node in data["nodes"] if node["id"] in few]
         data["edges"] = [edge for edge in data["edges"] if edge["source"] in few and edge["target"] in few]
         for each in pictures.values():
-            each["notes"].append(f"details of {len(data['nodes'])} of {len(graph.nodes)} nodes are in this page; a .json file holds them all")
+            each["notes"].append(
+                f"details of {len(data['nodes'])} of {len(graph.nodes)} nodes are in this page; a .json file holds them all"
+            )
     data |= {"pictures": pictures, "steps": [step._asdict() for step in graph.steps], "theme": graph.look.theme}
     fields = {"title": html.escape(title(graph)), "css": styles(), "script": part("page.js"), "data": embedded(data)}
     return Template(part("page.html")).substitute(fields)
@@ -70,6 +72,9 @@ def drawn_pictures(graph: Graph) -> dict[str, dict[str, Any]]:
 
 
 def as_picture(drawing: Drawing, text: str) -> dict[str, Any]:
-    cards = [{"id": card.id, "kind": card.kind, "title": card.title, "lines": card.lines, "tip": card.tip, "nodes": list(card.nodes)} for card in drawing.cards]
+    cards = [
+        {"id": card.id, "kind": card.kind, "title": card.title, "lines": card.lines, "tip": card.tip, "nodes": list(card.nodes)}
+        for card in drawing.cards
+    ]
     arrows = [{"id": f"a{number}", "source": arrow.source, "target": arrow.target} for number, arrow in enumerate(drawing.arrows)]
     return {"svg": text, "cards": cards, "arrows": arrows, "notes": list(drawing.notes)}

@@ -10,7 +10,9 @@ from gradrepl.graphs.formulas import input_names
 from gradrepl.graphs.model import Cut, Graph, Node, Output, Root, Saved, Source, count
 
 DEFAULTS: dict[str, Any] = {"alpha": 1, "beta": 1, "dropout_p": 0.0}
-BROADCASTS = frozenset("Add Sub Rsub Mul Div Pow1 Where Maximum Minimum Fmax Fmin Atan2 Lerp Addcmul Addcdiv Copysign Hypot Xlogy Fmod1 Remainder1".split())
+BROADCASTS = frozenset(
+    "Add Sub Rsub Mul Div Pow1 Where Maximum Minimum Fmax Fmin Atan2 Lerp Addcmul Addcdiv Copysign Hypot Xlogy Fmod1 Remainder1".split()
+)
 FIRST_BROADCASTS = frozenset("Addmm Addbmm Baddbmm Addmv Addr".split())
 
 
@@ -205,7 +207,23 @@ def tooltip(node: Node) -> str:
     lines = [f"{node.id} {node.title if node.leaf else node.name}"]
     for number, output in enumerate(node.outputs):
         which = f"output {number}: " if len(node.outputs) > 1 else ""
-        lines.append(which + " ".join(filter(None, (names_text(output.names, 9), shape_text(output.shape), output.dtype, device_text(output), f"= {output.value.text}" if output.value else "", f"grad {output.grad.text}" if output.grad else "", *badges(output)))))
+        lines.append(
+            which
+            + " ".join(
+                filter(
+                    None,
+                    (
+                        names_text(output.names, 9),
+                        shape_text(output.shape),
+                        output.dtype,
+                        device_text(output),
+                        f"= {output.value.text}" if output.value else "",
+                        f"grad {output.grad.text}" if output.grad else "",
+                        *badges(output),
+                    ),
+                )
+            )
+        )
     lines += [argument_text(*pair) for pair in node.arguments]
     lines += [f"saved {saved_text(saved)}: {saved_detail(saved)}" for saved in node.saved]
     if node.leaf:

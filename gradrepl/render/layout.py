@@ -41,7 +41,9 @@ def system_dot(dot: str, format: str, seconds: float = SECONDS) -> bytes:
     """Return a picture in a format that only an installed Graphviz writes."""
     found = shutil.which("dot")
     if not found:
-        raise GraphError(f"{format} needs Graphviz's own dot, which is not installed (apt install graphviz); svg, png and html need nothing")
+        raise GraphError(
+            f"{format} needs Graphviz's own dot, which is not installed (apt install graphviz); svg, png and html need nothing"
+        )
     return run([found, f"-T{format}"], dot, seconds)
 
 

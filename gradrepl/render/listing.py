@@ -40,13 +40,20 @@ def row(node: Node, graph: Graph) -> tuple[str, str, str, str]:
     inputs += [f"{name}={value}" for name, value in node.arguments if name not in named and labels.is_telling(name, value)]
     names = f"{labels.names_text(node.names)} = " if node.names else ""
     where = f"# {labels.source_text(node.source)}  {node.source.text.strip()}".rstrip() if node.source else ""
-    return node.id, types, f"{names}{node.name}({', '.join(inputs)})", "  ".join(filter(None, (where, *(f"! {fault}" for fault in node.faults))))
+    return (
+        node.id,
+        types,
+        f"{names}{node.name}({', '.join(inputs)})",
+        "  ".join(filter(None, (where, *(f"! {fault}" for fault in node.faults)))),
+    )
 
 
 def input_text(node: Node, place: int, edge: tuple[int, int] | None, graph: Graph) -> str:
     if edge is None:
         name = labels.input_name(node, place)
-        named = next((each.names[0] for each in node.saved if each.constant and each.names and name in each.slots), name or f"input {place}")
+        named = next(
+            (each.names[0] for each in node.saved if each.constant and each.names and name in each.slots), name or f"input {place}"
+        )
         return str(dict(node.arguments).get(name, f"{named} constant"))
     target = graph.nodes[edge[0]]
     return target.id + (f".{edge[1]}" if len(target.outputs) > 1 else "")

@@ -1,7 +1,7 @@
 """A graph as a tree for the terminal. Imports graphs and render only.
 
-Nodes stand in print order. An op's heaviest branch keeps its indent, lighter ones before it are indented by one: the indent of n nodes is at most
-log2(n). What stands elsewhere is referred to: ↩ above, ↓ below.
+Nodes stand in print order. An op's heaviest branch keeps its indent, lighter ones before it are indented by one: the indent of n nodes is
+at most log2(n). What stands elsewhere is referred to: ↩ above, ↓ below.
 """
 
 from __future__ import annotations
@@ -58,7 +58,9 @@ class Tree:
 
     def lines(self) -> list[Line]:
         with collection_paused():
-            lines = [line._replace(text=labels.visible(line.text), detail=labels.visible(line.detail)) for line in Writer(self.graph).lines()]
+            lines = [
+                line._replace(text=labels.visible(line.text), detail=labels.visible(line.detail)) for line in Writer(self.graph).lines()
+            ]
         return shortened_to(MOST_LINES, lines) if self.graph.look.fold is True else lines
 
     def __str__(self) -> str:
@@ -241,7 +243,15 @@ class Writer:
         output = node.outputs[0]
         value = f" = {output.value.text}" if output.value else ""
         parts = labels.leaf_text(node).split(" · ")
-        return Line(depth, branch, label, f"■ {name}{value} {parts[0]}", ", ".join(["leaf", *parts[1:], *node.faults]), node.id, "fault" if node.faults else "leaf")
+        return Line(
+            depth,
+            branch,
+            label,
+            f"■ {name}{value} {parts[0]}",
+            ", ".join(["leaf", *parts[1:], *node.faults]),
+            node.id,
+            "fault" if node.faults else "leaf",
+        )
 
     def fold_line(self, place: int, card: Fold) -> Line:
         text = f"⋯ {card.run.title} × {card.count}"

@@ -25,7 +25,16 @@ def reductions(torch):
 
 def views(torch):
     (x,) = leaves(torch, (2, 6))
-    return [x.view(3, 4), x.t(), x[0], x[:, 1:4], x.reshape(4, 3).unsqueeze(0), x.expand(2, 2, 6), x.flatten(), x.transpose(0, 1)[2]], locals()
+    return [
+        x.view(3, 4),
+        x.t(),
+        x[0],
+        x[:, 1:4],
+        x.reshape(4, 3).unsqueeze(0),
+        x.expand(2, 2, 6),
+        x.flatten(),
+        x.transpose(0, 1)[2],
+    ], locals()
 
 
 def many_outputs(torch):
@@ -105,7 +114,13 @@ def losses(torch):
     F = torch.nn.functional
     (x,) = leaves(torch, (4, 3))
     target = torch.tensor([0, 2, 1, 1])
-    return [F.cross_entropy(x, target), F.mse_loss(x, x.detach() * 0), F.log_softmax(x, 1), F.softmax(x, 0), F.nll_loss(x, target)], locals()
+    return [
+        F.cross_entropy(x, target),
+        F.mse_loss(x, x.detach() * 0),
+        F.log_softmax(x, 1),
+        F.softmax(x, 0),
+        F.nll_loss(x, target),
+    ], locals()
 
 
 def layers(torch):

@@ -54,7 +54,9 @@ def test_snippets(program):
     assert_same(program)
 
 
-@pytest.mark.parametrize("program", [program for program in GOLDEN if program.__name__ != "folded_rnn"], ids=lambda program: program.__name__)
+@pytest.mark.parametrize(
+    "program", [program for program in GOLDEN if program.__name__ != "folded_rnn"], ids=lambda program: program.__name__
+)
 def test_golden_programs(program):
     assert_same(program)
 

@@ -89,7 +89,9 @@ def test_names_that_fit_nothing_are_said_so():
     assert "none of the 1" in str(captured.tree())
 
 
-@pytest.mark.parametrize("names, message", [(3, "names= takes a dict of tensors or a Module, not int"), ({"a": 1}, "names= holds no tensor")])
+@pytest.mark.parametrize(
+    "names, message", [(3, "names= takes a dict of tensors or a Module, not int"), ({"a": 1}, "names= holds no tensor")]
+)
 def test_names_of_the_wrong_kind(names, message):
     x = leaf(load("embedded"))
     with pytest.raises(GraphError, match=message):
@@ -138,7 +140,9 @@ def test_nothing_to_see_is_one_line(engine, asked):
     assert "\n" not in str(raised.value) and len(str(raised.value)) < 160
 
 
-@pytest.mark.parametrize("look, message", [({"flow": "up"}, "flow='up' is not one of"), ({"colour": 1}, "no option colour="), ({"group": "x"}, "group='x'")])
+@pytest.mark.parametrize(
+    "look, message", [({"flow": "up"}, "flow='up' is not one of"), ({"colour": 1}, "no option colour="), ({"group": "x"}, "group='x'")]
+)
 def test_options_that_do_not_exist(look, message):
     x = leaf(load("embedded"))
     with pytest.raises(GraphError, match=message):
@@ -263,7 +267,11 @@ def test_a_write_through_a_view(engine):
     x = torch.arange(4.0, requires_grad=True)
     y = x.clone()
     y[1:3].mul_(10)
-    assert [(node.kind, node.name) for node in graph(y).nodes] == [("inplace", "CopySlices"), ("op", "CloneBackward0"), ("leaf", "AccumulateGrad")]
+    assert [(node.kind, node.name) for node in graph(y).nodes] == [
+        ("inplace", "CopySlices"),
+        ("op", "CloneBackward0"),
+        ("leaf", "AccumulateGrad"),
+    ]
 
 
 @on_both_engines
@@ -277,7 +285,7 @@ def test_odd_sizes(engine):
 
 def test_a_chain_of_any_length():
     torch = load("embedded")
-    x = y = leaf(torch)
+    y = leaf(torch)
     for _ in range(30_000):
         y = y + 1
     captured = graph(y)

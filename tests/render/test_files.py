@@ -181,7 +181,9 @@ except KeyboardInterrupt:
     fake = tmp_path / "dot"
     fake.write_text(f"#!{sys.executable}\nimport time\ntime.sleep(30)\n")
     fake.chmod(0o755)
-    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+    process = subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    )
     assert process.stdout.readline() == "ready\n"
     time.sleep(1)
     process.send_signal(signal.SIGINT)

@@ -49,7 +49,9 @@ def test_the_answer_is_understood(answer, expected):
     assert inline.understood(answer) == expected
 
 
-@pytest.mark.parametrize("environment", [{"TMUX": "x", "TERM": "xterm"}, {"STY": "1", "TERM": "xterm"}, {"TERM": "screen-256color"}, {"TERM": "dumb"}, {}])
+@pytest.mark.parametrize(
+    "environment", [{"TMUX": "x", "TERM": "xterm"}, {"STY": "1", "TERM": "xterm"}, {"TERM": "screen-256color"}, {"TERM": "dumb"}, {}]
+)
 def test_nothing_is_asked_of_a_multiplexer_or_a_dumb_terminal(environment, monkeypatch):
     monkeypatch.setattr(inline, "ask", lambda *_: pytest.fail("asked"))
     assert inline.protocol(Output(), environment) is None

@@ -38,7 +38,8 @@ def wide(size):
 def far(size, reach):
     rng = random.Random(0)
     return [
-        node(rng.choice("ABC"), tuple((min(size - 1, i + rng.randrange(1, reach)), 0) for _ in range(2)) if i < size - 1 else ()) for i in range(size)
+        node(rng.choice("ABC"), tuple((min(size - 1, i + rng.randrange(1, reach)), 0) for _ in range(2)) if i < size - 1 else ())
+        for i in range(size)
     ], [0]
 
 

@@ -85,7 +85,9 @@ def test_the_indent_is_at_most_the_logarithm_of_the_size():
 
 
 @pytest.mark.parametrize("width", [40, 80, 120])
-@pytest.mark.parametrize("program", [golden.shared, golden.split, golden.folded_rnn, golden.scalars, golden.spoilt, golden.custom], ids=lambda p: p.__name__)
+@pytest.mark.parametrize(
+    "program", [golden.shared, golden.split, golden.folded_rnn, golden.scalars, golden.spoilt, golden.custom], ids=lambda p: p.__name__
+)
 def test_no_line_is_wider_than_the_terminal(program, width):
     text = printed(tree_of(program), width)
     assert max(map(len, text.splitlines())) <= width
