@@ -50,7 +50,7 @@ _HOMES = {
 
 _OF_NN = set(  # what torch.nn is built on loads with it
     """
-    _safe_softmax _scaled_dot_product_flash_attention_for_cpu _trilinear adaptive_avg_pool1d adaptive_max_pool1d affine_grid_generator
+    _safe_softmax _weight_norm _weight_norm_interface norm_except_dim _scaled_dot_product_flash_attention_for_cpu _trilinear adaptive_avg_pool1d adaptive_max_pool1d affine_grid_generator
     alpha_dropout alpha_dropout_ avg_pool1d batch_norm bilinear channel_shuffle conv1d conv2d conv3d conv_tbc conv_transpose1d
     conv_transpose2d conv_transpose3d convolution dropout dropout_ embedding embedding_bag embedding_renorm_ feature_alpha_dropout
     feature_alpha_dropout_ feature_dropout feature_dropout_ group_norm gru gru_cell instance_norm layer_norm lstm lstm_cell max_pool1d

@@ -122,3 +122,15 @@ def native_group_norm_backward(grad, input, mean, rstd, weight, N, C, HxW, group
         (grad * normed).sum((0, 3)).reshape(-1) if mask[1] else None,
         grad.sum((0, 3)).reshape(-1) if mask[2] else None,
     ]
+
+
+# ---- weights as length times direction
+
+
+@formula
+def weight_norm_backward(grad, v, g, norms, dim, mask):
+    """Along v only the length counts, across it only the direction."""
+    others = tuple(d for d in range(v.dim()) if d != dim)
+    along = (grad * v).sum(others, True)
+    of_v = (g / norms) * (grad - v * (along / (norms * norms))) if mask[0] else None
+    return [of_v, along / norms if mask[1] else None]

@@ -244,6 +244,41 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
     return normed if weight is None else normed * weight
 
 
+# ---- weights as length times direction
+
+
+def norms_except(v, dim):
+    return np.sqrt(np.square(v).sum(tuple(d for d in range(v.ndim) if d != dim), keepdims=True))
+
+
+@op(
+    "WeightNormInterfaceBackward0",
+    {"v, g": "weight_norm_backward(grad, v, g, result1, dim, grad_input_mask)"},
+    outputs="result0, result1",
+    differentiable="result0",
+)
+def _weight_norm_interface(v, g, dim=0):
+    norms = norms_except(v, dim)
+    return v * (g / norms), norms
+
+
+def norm_except_dim(v, pow=2, dim=0):
+    """The norm over all dimensions but one; -1 leaves none."""
+    if dim == -1:
+        return v.norm(pow)
+    rows = v.contiguous() if dim == 0 else v.transpose(0, dim).contiguous()
+    norms = rows.view(rows.shape[0], -1).norm(pow, 1)
+    shape = [1] * v.array.ndim
+    shape[dim] = -1
+    return norms.view(*shape)
+
+
+def _weight_norm(v, g, dim=0):
+    if dim in (0, v.array.ndim - 1):
+        return _weight_norm_interface(v, g, dim)[0]
+    return v * (g / norm_except_dim(v, 2, dim))
+
+
 # ---- dropout
 
 
@@ -321,5 +356,6 @@ def feature_alpha_dropout_(input, p, train):
 publish(
     globals(),
     functions="""batch_norm native_batch_norm instance_norm layer_norm native_layer_norm group_norm native_group_norm rms_norm dropout
-        dropout_ feature_dropout feature_dropout_ alpha_dropout alpha_dropout_ feature_alpha_dropout feature_alpha_dropout_""",
+        dropout_ feature_dropout feature_dropout_ alpha_dropout alpha_dropout_ feature_alpha_dropout feature_alpha_dropout_
+        _weight_norm _weight_norm_interface norm_except_dim""",
 )
