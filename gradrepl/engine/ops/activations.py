@@ -6,7 +6,7 @@ from gradrepl.engine.declare import Array, op
 from gradrepl.engine.dims import wrap_dim
 from gradrepl.engine.lazy import special
 from gradrepl.engine.ops.pointwise import as_dtype, in_place
-from gradrepl.engine.promotion import SCALARS
+from gradrepl.engine.promotion import SCALARS, in_single
 from gradrepl.engine.public import FUNCTIONS, guarded, publish
 
 
@@ -43,11 +43,13 @@ def threshold_backward(grad_output, self, threshold):
 
 
 @op("EluBackward0", self="elu_backward(grad, alpha, scale, input_scale, False, self)")
+@in_single
 def elu(self, alpha=1, scale=1, input_scale=1):
     return elu_of(self, alpha * scale, scale, input_scale)
 
 
 @op("CeluBackward0", self="elu_backward(grad, alpha, 1, 1.0 / alpha, False, self)")
+@in_single
 def celu(self, alpha=1.0):
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
@@ -55,11 +57,13 @@ def celu(self, alpha=1.0):
 
 
 @op("EluBackward1", self="elu_backward(grad, alpha, scale, input_scale, True, result)")
+@in_single
 def elu_written(self, alpha=1, scale=1, input_scale=1):
     return elu_of(self, alpha * scale, scale, input_scale)
 
 
 @op("CeluBackward1", self="elu_backward(grad, alpha, 1, 1.0 / alpha, True, result)")
+@in_single
 def celu_written(self, alpha=1.0):
     return elu_of(self, alpha, 1, 1.0 / alpha)
 
@@ -74,6 +78,7 @@ def elu_of(array, below, above, inner):
     grad_output="elu_backward(grad, alpha, scale, input_scale, is_result, self_or_result)",
     self_or_result="elu_double_backward(grad, grad_output, alpha, scale, input_scale, is_result, self_or_result)",
 )
+@in_single
 def elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_result):
     x = self_or_result
     slope = input_scale * (x + alpha * scale) if is_result else input_scale * alpha * scale * np.exp(np.minimum(x, 0) * input_scale)
@@ -81,6 +86,7 @@ def elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_resu
 
 
 @op("GeluBackward0", self="gelu_backward(grad, self, approximate)")
+@in_single
 def gelu(self, approximate="none"):
     floats_only(self, "GeluKernelImpl")
     if approximate == "tanh":
@@ -98,6 +104,7 @@ ROOT_HALF, GELU_SCALE, DENSITY = 0.7071067811865476, 0.7978845608028654, 0.39894
     grad_output="gelu_backward(grad, self, approximate)",
     self="gelu_double_backward(grad, grad_output, self, approximate)",
 )
+@in_single
 def gelu_backward(grad_output, self, approximate="none"):
     if approximate == "tanh":
         inner = GELU_SCALE * (self + 0.044715 * self * self * self)
@@ -108,16 +115,19 @@ def gelu_backward(grad_output, self, approximate="none"):
 
 
 @op("SiluBackward0", self="silu_backward(grad, self)")
+@in_single
 def silu(self):
     return np.divide(floats_only(self, "silu_cpu"), np.add(1, np.exp(np.negative(self))))
 
 
 @op("MishBackward0", self="mish_backward(grad, self)")
+@in_single
 def mish(self):
     return floats_only(self, "mish_cpu") * np.tanh(np.log1p(np.exp(self)))
 
 
 @op("SoftplusBackward0", self="softplus_backward(grad, self, beta, threshold)")
+@in_single
 def softplus(self, beta=1, threshold=20):
     scaled = floats_only(self, "softplus_cpu") * self.dtype.type(beta)
     return piecewise(self, scaled > threshold, self, np.log1p(np.exp(np.minimum(scaled, threshold))) / beta)
@@ -128,6 +138,7 @@ def softplus(self, beta=1, threshold=20):
     grad_output="softplus_backward(grad, self, beta, threshold)",
     self="softplus_double_backward(grad * grad_output, self, beta, threshold)",
 )
+@in_single
 def softplus_backward(grad_output, self, beta, threshold):
     scaled = self * self.dtype.type(beta)
     power = np.exp(np.minimum(scaled, threshold))
@@ -135,6 +146,7 @@ def softplus_backward(grad_output, self, beta, threshold):
 
 
 @op("LogSigmoidBackward0", outputs="output, buffer", differentiable="output", self="log_sigmoid_backward(grad, self, buffer)")
+@in_single
 def log_sigmoid_forward(self):
     tail = np.exp(np.negative(np.abs(floats_only(self, "log_sigmoid_cpu"))))
     return np.minimum(self, self.dtype.type(0)) - np.log1p(tail), tail
@@ -162,6 +174,7 @@ def hardtanh_backward(grad_output, self, min_val, max_val):
 
 
 @op("HardsigmoidBackward0", self="hardsigmoid_backward(grad, self)")
+@in_single
 def hardsigmoid(self):
     floats_only(self, "hardsigmoid_cpu")
     return np.minimum(np.maximum(self + 3, self.dtype.type(0)), self.dtype.type(6)) / 6
@@ -173,6 +186,7 @@ def hardsigmoid_slope(grad_output: Array, self: Array):
 
 
 @op("HardswishBackward0", self="hardswish_backward(grad, self)")
+@in_single
 def hardswish(self):
     floats_only(self, "hardswish_cpu")
     return self * np.minimum(np.maximum(self + 3, self.dtype.type(0)), self.dtype.type(6)) / 6
@@ -183,6 +197,7 @@ def hardswish(self):
     grad_output="hardswish_backward(grad, self)",
     self="where(logical_and(self > -3.0, self < 3.0), grad * grad_output / 3.0, 0)",
 )
+@in_single
 def hardswish_backward(grad_output, self):
     inner = piecewise(grad_output, self < 3, grad_output * (self / 3 + 0.5), grad_output)
     return piecewise(grad_output, self <= -3, 0, inner)
@@ -260,6 +275,7 @@ def prelu(self, weight):
 
 
 @op("GluBackward0", self="glu_backward(grad, self, dim)")
+@in_single
 def glu(self, dim=-1):
     first, gate = halves(self, dim)
     return first * logistic(gate)
@@ -270,6 +286,7 @@ def glu(self, dim=-1):
     grad_output="glu_double_backward_grad_output(grad, self, dim)",
     self="glu_double_backward(grad, grad_output, self, dim)",
 )
+@in_single
 def glu_backward(grad_output, self, dim):
     first, gate = halves(self, dim)
     open_ = logistic(gate)
@@ -312,9 +329,10 @@ def log_softmax_of(array, dim):
 
 def along(array, dim, function, name):
     """Run a softmax in single precision at least; a 0-d tensor counts as one element."""
-    if array.dtype.kind != "f":
-        raise NotImplementedError(f"\"{name}\" not implemented for '{SCALARS[array.dtype.name]}'")
     dim = wrap_dim(dim, array.ndim)
+    if array.dtype.kind != "f":
+        which = "lastdim_" if dim >= array.ndim - 1 else ""
+        raise NotImplementedError(f"\"{name}_{which}kernel_impl\" not implemented for '{SCALARS[array.dtype.name]}'")
     if not array.size:
         return array.copy()
     wide = array.astype(np.float32) if array.dtype == np.float16 else array
@@ -325,12 +343,12 @@ def along(array, dim, function, name):
 
 @op("SoftmaxBackward0", self="softmax_backward_data(grad, result, dim)")
 def softmax_dim(self, dim):
-    return along(self, dim, softmax_of, "softmax_lastdim_kernel_impl")
+    return along(self, dim, softmax_of, "softmax")
 
 
 @op("LogSoftmaxBackward0", self="log_softmax_backward_data(grad, result, dim)")
 def log_softmax_dim(self, dim):
-    return along(self, dim, log_softmax_of, "log_softmax_lastdim_kernel_impl")
+    return along(self, dim, log_softmax_of, "log_softmax")
 
 
 def softmax_data(grad_output, output, dim):

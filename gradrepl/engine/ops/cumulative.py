@@ -127,10 +127,12 @@ def cumulative_trapezoid(y, x=None, *, dx=1, dim=-1):
 
 def integral(y, x, dx, dim, whole):
     """Trapezoids over evenly spaced points, or over the points `x`."""
-    length = y.array.shape[wrap_dim(dim, y.array.ndim)] if y.array.ndim else 0
+    if not y.array.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    length = y.array.shape[wrap_dim(dim, y.array.ndim)]
     if length == 0:
         shape = list(y.array.shape)
-        if whole and shape:
+        if whole:
             del shape[dim]
         return y.new_zeros(shape)
     if x is None and whole:

@@ -92,7 +92,8 @@ def prod_all(self, dtype=None):
 @op("ProdBackward1", self="prod_backward(grad, self, result, dim, keepdim)")
 def prod_dim(self, dim, keepdim=False, dtype=None):
     array, target = accumulated(self, dtype)
-    return np.multiply.reduce(array, wrap_dims(dim, self.ndim), keepdims=keepdim).astype(target, copy=False)
+    dim = wrap_dim(dim, self.ndim)
+    return np.multiply.reduce(array, dim if self.ndim else (), keepdims=keepdim).astype(target, copy=False)
 
 
 def prod(self, dim=ALL, keepdim=False, *, dtype=None):
@@ -245,8 +246,9 @@ def question(name, reduce):
     """`all` and `any`: booleans, of bytes bytes."""
 
     def function(self, dim=None, keepdim=False):
-        axis = wrap_dims(as_dims(dim), self.array.ndim)
-        array = reduce(self.array.astype(bool, copy=False), axis, keepdims=keepdim)
+        array = self.array.astype(bool)
+        if dim != ():  # no dimensions at all: every element for itself
+            array = reduce(array, wrap_dims(as_dims(dim), array.ndim), keepdims=keepdim)
         return tensor_of(array.astype(np.uint8) if self.array.dtype == np.uint8 else array)
 
     function.__name__ = function.__qualname__ = name

@@ -9,6 +9,7 @@ from gradrepl.engine.dims import as_dims, wrap_dim, wrap_dims
 from gradrepl.engine.missing import without_derivative
 from gradrepl.engine.names import NAMES
 from gradrepl.engine.ops.pointwise import UNGIVEN
+from gradrepl.engine.ops.scattering import gather
 from gradrepl.engine.promotion import SCALARS
 from gradrepl.engine.public import publish
 from gradrepl.engine.returns import RETURN_TYPES
@@ -17,7 +18,7 @@ from gradrepl.engine.tensor import Tensor, tensor_of
 MEDIAN, NANMEDIAN, MODE, KTHVALUE, HISTOGRAM = (RETURN_TYPES[name] for name in ("median", "nanmedian", "mode", "kthvalue", "histogram"))
 FEW = (
     "{}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel divided by output "
-    "numel). (Triggered internally at /__w/pytorch/pytorch/aten/src/ATen/native/ReduceOps.cpp:1857.)"
+    "numel). (Triggered internally at /__w/pytorch/pytorch/aten/src/ATen/native/ReduceOps.cpp:1861.)"
 )
 
 
@@ -32,6 +33,8 @@ def spread(array, dim, correction, keepdim, name):
     if freedom <= 0:
         warnings.warn(FEW.format(name), UserWarning, stacklevel=5)
     mean = np.true_divide(np.add.reduce(wide, axis, keepdims=True), count)
+    if count > 1:  # PyTorch's running mean is NaN once it has met an infinity
+        mean = np.where(np.isinf(mean), np.nan, mean)
     error = wide - mean
     squares = np.add.reduce((error * np.conj(error)).real, axis, keepdims=keepdim)
     if not keepdim:
@@ -226,21 +229,16 @@ def quantiles(self, q, dim, keepdim, interpolation, name):
         raise RuntimeError(f"{name}() input tensor must be non-empty")
     ndim = self.array.ndim
     wrapped = wrap_dim(0 if dim is None else dim, ndim)
-    shape = ([1] * ndim if keepdim else []) if dim is None else list(self.array.shape)
+    kept = ([1] * ndim if keepdim else []) if dim is None else list(self.array.shape)
     if dim is not None and ndim:
-        shape[wrapped : wrapped + 1] = [1] if keepdim else []
-    shape = ([q.array.size] if q.array.ndim else []) + shape
+        kept[wrapped : wrapped + 1] = [1] if keepdim else []
     line = self.flatten() if dim is None else self
-    if dim is not None and wrapped != ndim - 1:
+    if dim is not None and ndim and wrapped != ndim - 1:
         line = self.unsqueeze(-1).transpose(wrapped, -1)
-    values = neighbours(line.sort()[0], q, interpolation, name == "nanquantile")
-    if q.array.ndim:
-        values = values.unsqueeze_(0).transpose_(0, -1)
-    return arranged(values.squeeze_(-1), shape, dim, keepdim)
-
-
-def arranged(values, shape, dim, keepdim):
-    return values if list(values.shape) == shape else values.view(shape)
+    ordered = line.sort()[0]
+    ordered = ordered.view((*kept, ordered.array.shape[-1] if ordered.array.ndim else 1))
+    values = neighbours(ordered, q, interpolation, name == "nanquantile")
+    return (values.unsqueeze_(0).transpose_(0, -1) if q.array.ndim else values).squeeze_(-1)
 
 
 def neighbours(ordered, q, interpolation, skip_missing):
@@ -253,7 +251,6 @@ def neighbours(ordered, q, interpolation, skip_missing):
     else:
         ranks = np.where(missing.any(-1, keepdims=True), q.array.dtype.type(last), probabilities * q.array.dtype.type(last))
     ranks = dict(lower=np.floor, higher=np.ceil, nearest=np.rint).get(interpolation, lambda x: x)(ranks)
-    gather = NAMES["gather"]
     below = gather(ordered, -1, tensor_of(ranks.astype(np.int64)))
     if interpolation not in ("linear", "midpoint"):
         return below

@@ -4,7 +4,7 @@ import numpy as np
 
 from gradrepl.engine.declare import op
 from gradrepl.engine.ops.pointwise import in_place, pow, pow_
-from gradrepl.engine.promotion import SCALARS, narrowed
+from gradrepl.engine.promotion import SCALARS, in_single, narrowed
 from gradrepl.engine.public import publish
 from gradrepl.engine.returns import RETURN_TYPES
 
@@ -59,6 +59,7 @@ def sqrt(self):
 
 
 @op("RsqrtBackward0", self="-0.5 * grad * conj(result.pow(3))")
+@in_single
 def rsqrt(self):
     return np.reciprocal(np.sqrt(narrowed(self)))
 
@@ -134,6 +135,7 @@ def atanh(self):
 
 
 @op("SigmoidBackward0", self="sigmoid_backward(grad, result)")
+@in_single
 def sigmoid(self):
     return np.reciprocal(np.add(np.exp(np.negative(narrowed(self))), 1))
 
@@ -149,14 +151,20 @@ def sign(self):
         raise NotImplementedError(
             "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."
         )
-    return np.sign(self) if self.dtype.kind != "b" else self.copy()
+    return signs(self)
+
+
+def signs(array):
+    """-1, 0 or 1; of NaN 0."""
+    if array.dtype.kind == "b":
+        return array.copy()
+    result = np.sign(array)
+    return np.where(np.isnan(array), array.dtype.type(0), result) if array.dtype.kind == "f" else result
 
 
 @op("SgnBackward0", self="sgn_backward(self, grad, result)")
 def sgn(self):
-    if self.dtype.kind == "b":
-        return self.copy()
-    return np.sign(self)
+    return signs(self)
 
 
 @op("FloorBackward0", self="zeros_like(grad)")
@@ -214,6 +222,7 @@ def nan_to_num(self, nan=None, posinf=None, neginf=None):
 
 
 @op("LogitBackward0", self="logit_backward(grad, self, eps)")
+@in_single
 def logit(self, eps=None):
     self = narrowed(self)
     if eps is not None:
@@ -222,6 +231,7 @@ def logit(self, eps=None):
 
 
 @op("SincBackward0", self="sinc_backward(grad, self)")
+@in_single
 def sinc(self):
     turned = np.multiply(narrowed(self), np.pi)
     with np.errstate(all="ignore"):
