@@ -143,6 +143,16 @@ class History:
         self.writes: deque[Write] = deque(maxlen=4000)
         self.passes: deque[Pass] = deque(maxlen=200)
 
+    @property
+    def now(self) -> int:
+        return tick()
+
+    def rewind(self, since: int) -> None:
+        """Forget what was seen since then: it was a question that ran, not the program."""
+        for seen in (self.events, self.writes, self.passes):
+            while seen and seen[-1].tick > since:  # type: ignore[index]
+                seen.pop()  # type: ignore[attr-defined]
+
     def clear(self) -> None:
         for seen in (self.events, self.writes, self.passes):
             seen.clear()  # type: ignore[attr-defined]

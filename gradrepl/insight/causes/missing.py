@@ -9,6 +9,7 @@ from gradrepl.insight.causes.answer import Answer, answer
 from gradrepl.insight.causes.program import called
 from gradrepl.insight.causes.question import Question
 from gradrepl.insight.causes.slicing import TOP, Hop
+from gradrepl.insight.numbers import numbers
 from gradrepl.insight.observer import seen
 
 CONVERSIONS = {"to", "double", "float", "half", "cuda", "cpu", "type", "bfloat16", "type_as"}
@@ -142,8 +143,6 @@ def intermediate(q: Question) -> Answer | None:
 
 
 def passed_through(q: Question) -> str:
-    from gradrepl.insight.causes.question import numbers
-
     for run in reversed(q.passes):
         for step in run.steps:
             if step.key == q.key and step.incoming and step.incoming[0] is not None:

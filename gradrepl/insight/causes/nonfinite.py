@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradrepl.insight.causes.answer import Answer, answer
-from gradrepl.insight.causes.question import Question, entry, numbers
+from gradrepl.insight.causes.question import Question
 from gradrepl.insight.causes.steps import (
     array,
     base,
@@ -26,6 +26,7 @@ from gradrepl.insight.causes.steps import (
     where,
 )  # fmt: skip
 from gradrepl.insight.history import Step
+from gradrepl.insight.numbers import entry, numbers
 
 
 def bad(gradient: Any) -> Any:

@@ -13,13 +13,11 @@ from functools import cached_property
 from types import FrameType
 from typing import Any
 
-import numpy as np
-
 from gradrepl.graphs import capture
 from gradrepl.graphs.errors import GraphError
 from gradrepl.graphs.names import find_names
 from gradrepl.graphs.protocol import is_tensor
-from gradrepl.insight.causes.program import Source, called
+from gradrepl.insight.causes.program import Source
 from gradrepl.insight.causes.slicing import Hop, Slice
 from gradrepl.insight.history import HISTORY, Arrival, Event, Pass, Step, Write
 from gradrepl.insight.observer import seen
@@ -259,31 +257,6 @@ def statement_count(filename: str) -> int:
     return len(linecache.getlines(filename))
 
 
-def numbers(array: Any, most: int = 6) -> str:
-    """A short list of numbers as a person writes them: [0, 1.5, -inf]."""
-    if array is None or array is False:
-        return "?"
-    array = np.asarray(array)
-    if array.size > most:
-        return f"{array.size} values from {number(np.nanmin(array))} to {number(np.nanmax(array))}"
-    return number(array.item()) if array.ndim == 0 else "[" + ", ".join(number(v) for v in array.reshape(-1).tolist()) + "]"
-
-
-def number(value: Any) -> str:
-    if isinstance(value, complex) or isinstance(value, np.complexfloating):
-        return f"{value:.4g}"
-    value = float(value)
-    return str(int(value)) if value.is_integer() and abs(value) < 1e6 else f"{value:.4g}"
-
-
-def entry(array: Any, mask: Any) -> str:
-    """The first place where the mask holds, as an index: "[0]", "[1, 2]"; "" for a 0-d array."""
-    places = np.argwhere(mask)
-    if not len(places) or np.ndim(array) == 0:
-        return ""
-    return "[" + ", ".join(map(str, places[0].tolist())) + "]"
-
-
 def call_at(source: Source, place: Place) -> ast.AST | None:
     """The expression of the source at a place."""
     position = place.position
@@ -295,6 +268,3 @@ def call_at(source: Source, place: Place) -> ast.AST | None:
                 ):  # fmt: skip
                     return node
     return None
-
-
-__all__ = ["Question", "call_at", "called", "entry", "number", "numbers"]

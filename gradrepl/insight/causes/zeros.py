@@ -9,7 +9,7 @@ import numpy as np
 
 from gradrepl.insight.causes.answer import Answer, answer
 from gradrepl.insight.causes.missing import FIXES, words
-from gradrepl.insight.causes.question import Question, entry, number, numbers
+from gradrepl.insight.causes.question import Question
 from gradrepl.insight.causes.steps import (
     HARDLY,
     array,
@@ -28,6 +28,7 @@ from gradrepl.insight.causes.steps import (
     where,
 )  # fmt: skip
 from gradrepl.insight.history import Step
+from gradrepl.insight.numbers import entry, number, numbers
 
 
 def gradient(q: Question) -> Any:

@@ -1,0 +1,54 @@
+"""Numbers as a person writes them. Imports nothing of the project."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def numbers(array: Any, most: int = 6) -> str:
+    """A short array in full, [0, 1.5, -inf]; of a longer one its shape and range."""
+    if array is None or array is False:
+        return "?"
+    array = np.asarray(array)
+    if array.size > most:
+        shape = "×".join(map(str, array.shape))
+        if array.dtype.kind == "c":
+            return f"{shape} complex values"
+        with np.errstate(invalid="ignore"):
+            return f"{shape} values from {number(np.nanmin(array))} to {number(np.nanmax(array))}"
+    return listed(array.tolist())
+
+
+def listed(value: Any) -> str:
+    return "[" + ", ".join(map(listed, value)) + "]" if isinstance(value, list) else number(value)
+
+
+def number(value: Any) -> str:
+    """Four digits at most: 3, 0.1667, 1e-05."""
+    if isinstance(value, (complex, np.complexfloating)):
+        return f"{value:.4g}"
+    value = float(value)
+    return str(int(value)) if value.is_integer() and abs(value) < 1e6 else f"{value:.4g}"
+
+
+def entry(array: Any, mask: Any) -> str:
+    """The first place where the mask holds, as an index: "[0]", "[1, 2]"; "" for a single number."""
+    places = np.argwhere(mask)
+    if not len(places) or np.ndim(array) == 0:
+        return ""
+    return "[" + ", ".join(map(str, places[0].tolist())) + "]"
+
+
+def array_of(tensor: Any) -> Any:
+    """A tensor's values as an array, whichever engine it is of; None where NumPy has no such values."""
+    if tensor is None:
+        return None
+    if isinstance(getattr(tensor, "array", None), np.ndarray):
+        return tensor.array.copy()
+    try:
+        tensor = tensor.detach().cpu()
+        return (tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor).resolve_conj().numpy().copy()
+    except (TypeError, RuntimeError):  # sparse, quantized, without storage
+        return None
