@@ -1,7 +1,8 @@
-"""The derivatives of ops by the names of their nodes, as the embedded engine runs them, and the same with numbers in. Imports engine, numbers."""
+"""The derivatives of ops by the names of their nodes, as the embedded engine runs them, and the same with numbers in. Imports engine, numerals."""
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Mapping
 from functools import lru_cache
@@ -10,11 +11,49 @@ from typing import Any
 
 import numpy as np
 
-from gradrepl.insight.numbers import numbers
+from gradrepl.insight.numerals import numbers
 
 FACT = re.compile(r"\b(\w+)\.(sym_sizes\(\)|sym_numel\(\)|sym_strides\(\)|dtype|geometry)")
-CONJUGATE = re.compile(r"\bconj\(([\w.]+)\)")
 FEW = 6  # elements that a formula shows in full
+
+
+# a formula, or the function it calls -> the mathematics of it, for a reader
+MATHEMATICS = {
+    "grad.expand(self.sym_sizes())": "expand(grad)",
+    "grad.expand(self.sym_sizes()) / self.sym_numel()": "expand(grad) / n",
+    "maybe_multiply(grad, alpha)": "grad * alpha",
+    "maybe_multiply(-grad, alpha)": "-grad * alpha",
+    "maybe_multiply(grad, beta)": "grad * beta",
+    "mul_scalar": "grad * other",
+    "div_scalar": "grad / other",
+    "pow_backward": "grad * exponent * self ** (exponent - 1)",
+    "pow_backward_self": "grad * exponent * self ** (exponent - 1)",
+    "pow_backward_exponent": "grad * result * log(self)",
+    "div_tensor_other_grad": "-grad * self / other ** 2",
+    "threshold_backward(grad, result, 0)": "grad * (result > 0)",
+    "threshold_backward(grad, self, threshold)": "grad * (self > threshold)",
+    "clamp_backward": "grad * (min <= self <= max)",
+    "sigmoid_backward": "grad * result * (1 - result)",
+    "tanh_backward": "grad * (1 - result ** 2)",
+    "softmax_backward_data": "result * (grad - sum(grad * result))",
+    "log_softmax_backward_data": "grad - exp(result) * sum(grad)",
+    "logsumexp_backward": "grad * exp(self - result)",
+    "mse_loss_backward": "grad * 2 * (self - target) / n",
+    "vector_norm_backward": "grad * self / result",
+    "norm_backward": "grad * self / result",
+    "sum_backward": "expand(grad)",
+    "mean_backward": "expand(grad) / n",
+    "sum_to": "sum(grad)",
+    "mm_mat1_backward": "grad @ mat2.T",
+    "mm_mat2_backward": "mat1.T @ grad",
+    "zeros_like(grad)": "0 * grad",
+}
+
+
+def mathematics(formula: str) -> str:
+    """What a formula computes, as it stands in a textbook; the formula itself where it says that already."""
+    found = MATHEMATICS.get(formula) or MATHEMATICS.get(formula.partition("(")[0] if formula.endswith(")") else "")
+    return found or real(formula)
 
 
 @lru_cache(1)
@@ -46,12 +85,17 @@ def formula_for(name: str, edge: int, count: int) -> tuple[str, str]:
     return (f"{inputs[-1][0]}[{edge - len(inputs) + 1}]", inputs[-1][1]) if inputs else ("", "")
 
 
+class WithoutConjugates(ast.NodeTransformer):
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        return node.args[0] if isinstance(node.func, ast.Name) and node.func.id == "conj" and len(node.args) == 1 else node
+
+
 def real(formula: str) -> str:
     """A formula as it reads for real numbers: conj(x) is x."""
-    before = None
-    while before != formula:
-        before, formula = formula, CONJUGATE.sub(r"\1", formula)
-    return formula
+    if "conj(" not in formula:
+        return formula
+    return ast.unparse(WithoutConjugates().visit(ast.parse(formula, mode="eval")))
 
 
 def filled(formula: str, values: Mapping[str, Any]) -> str:

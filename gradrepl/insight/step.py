@@ -1,4 +1,4 @@
-"""step(y): backward one node at a time, with the numbers. Imports graphs, render, formulas, numbers, history.
+"""step(y): backward one node at a time, with the numbers. Imports graphs, render, formulas, numerals, history.
 
 The arithmetic is the engine's own: hooks on the nodes see what it computes, for a gradient that is asked for beside `.grad`.
 """
@@ -6,6 +6,7 @@ The arithmetic is the engine's own: hooks on the nodes see what it computes, for
 from __future__ import annotations
 
 import dataclasses
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,10 +19,11 @@ from gradrepl.graphs import capture
 from gradrepl.graphs.errors import GraphError
 from gradrepl.graphs.model import BackwardStep, Graph, Node
 from gradrepl.graphs.protocol import is_tensor, node_type
-from gradrepl.insight.formulas import filled, formula_for, real
+from gradrepl.insight.formulas import filled, formula_for, mathematics, real
 from gradrepl.insight.history import HISTORY
-from gradrepl.insight.numbers import array_of, numbers
+from gradrepl.insight.numerals import array_of, numbers
 
+BROADCASTS = re.compile(r"(Add|Sub|Rsub|Mul|Div|Pow|Where|Maximum|Minimum|Atan2|Lerp)Backward\d")  # PyTorch's own sum the gradient down before a hook sees it
 MOST_FRAMES = 60  # nodes of a graph that is drawn once per step
 
 
@@ -31,8 +33,9 @@ class Flow:
 
     input: str  # the argument's name, as the formula calls it
     target: str  # id of the node or leaf it goes to
-    formula: str
-    filled: str  # the formula with numbers in
+    formula: str  # as it runs
+    reading: str  # the mathematics of it
+    filled: str  # that, with numbers in
     gradient: Any  # array
     note: str = ""  # "summed to (3,)"
 
@@ -74,6 +77,8 @@ class Move:
         for flow in self.flows:
             if flow.formula:
                 lines.append(f"{flow.input:{width}}  {flow.formula}")
+            if flow.reading != flow.formula:
+                lines.append(f"{'':{width}}  {flow.reading}")
             lines.append(f"{'' if flow.formula else flow.input:{width}}  {flow}  -> {flow.target}")
         return tuple(lines)
 
@@ -197,11 +202,11 @@ def step(y: Any, gradient: Any = None, *, keep: bool = False, names: Any = None)
 
     >>> from gradrepl import torch
     >>> x = torch.tensor(3.0, requires_grad=True)
-    >>> print(step(x ** 2, names={"x": x})[0])
-    1. PowBackward0 n1
-       grad  1
-       self  pow_backward(grad, self, exponent)
-             pow_backward(1, 3, 2) = 6  -> n2
+    >>> print(*step(x ** 2, names={"x": x})[0].lines, sep="\\n")
+    grad  1
+    self  pow_backward(grad, self, exponent)
+          grad * exponent * self ** (exponent - 1)
+          1 * 2 * 3 ** (2 - 1) = 6  -> n2
     """
     frame = sys._getframe(1)
     roots = [y] if is_tensor(y) else list(y)
@@ -283,10 +288,14 @@ class Recorder:
         note = ""
         if shape is not None and np.shape(sent) != shape and np.size(sent) >= int(np.prod(shape)):
             sent, note = summed_to(sent, shape), f"summed to {shape}"
+        elif shape is not None and BROADCASTS.match(node.name) and values["grad"] is not None and np.size(values["grad"]) > np.size(sent):
+            note = f"summed to {shape}"
         if node.kind == "custom":
             name, formula = f"input {place}", f"{node.name.removesuffix('Backward')}.backward(ctx, grad)"
+        count = int(np.prod(shape)) if shape is not None else 1
         text = real(formula) if sent.dtype.kind != "c" else formula
-        return Flow(name or f"input {place}", target.id, text, filled(text, values), sent, note)
+        reading = mathematics(text)
+        return Flow(name or f"input {place}", target.id, text, reading, filled(reading, values | {"n": count}), sent, note)
 
     def arrive(self, node: Node, found: dict) -> None:
         leaf = self.leaves[self.leaf_nodes.index(node)]

@@ -9,7 +9,7 @@ from gradrepl.insight.causes.answer import Answer, answer
 from gradrepl.insight.causes.program import called
 from gradrepl.insight.causes.question import Question
 from gradrepl.insight.causes.slicing import TOP, Hop
-from gradrepl.insight.numbers import numbers
+from gradrepl.insight.numerals import numbers
 from gradrepl.insight.observer import seen
 
 CONVERSIONS = {"to", "double", "float", "half", "cuda", "cpu", "type", "bfloat16", "type_as"}

@@ -26,7 +26,7 @@ from gradrepl.insight.causes.steps import (
     where,
 )  # fmt: skip
 from gradrepl.insight.history import Step
-from gradrepl.insight.numbers import entry, numbers
+from gradrepl.insight.numerals import entry, numbers
 
 
 def bad(gradient: Any) -> Any:

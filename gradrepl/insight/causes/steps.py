@@ -10,7 +10,7 @@ import numpy as np
 
 from gradrepl.insight.causes.question import Question
 from gradrepl.insight.history import Step
-from gradrepl.insight.numbers import numbers
+from gradrepl.insight.numerals import numbers
 
 HARDLY = 1e-6  # a gradient this much smaller than what came in counts as none
 

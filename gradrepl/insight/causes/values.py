@@ -15,7 +15,7 @@ from gradrepl.insight.causes.slicing import kind_of_cut
 from gradrepl.insight.causes.steps import array, base, flow, formula, incoming, named, nonzero, operand, outgoing, saved, short, text, where
 from gradrepl.insight.causes.zeros import arrived, gradient
 from gradrepl.insight.history import Arrival, Pass, Step
-from gradrepl.insight.numbers import number, numbers
+from gradrepl.insight.numerals import number, numbers
 from gradrepl.insight.places import Place
 
 COUNTS = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}

@@ -28,7 +28,7 @@ from gradrepl.insight.causes.steps import (
     where,
 )  # fmt: skip
 from gradrepl.insight.history import Step
-from gradrepl.insight.numbers import entry, number, numbers
+from gradrepl.insight.numerals import entry, number, numbers
 
 
 def gradient(q: Question) -> Any:
