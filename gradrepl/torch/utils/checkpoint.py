@@ -59,20 +59,20 @@ class CheckpointFunction(Function):
     def forward(ctx, run_function, preserve_rng_state, *args):
         if not any(isinstance(arg, torch.Tensor) and arg.requires_grad for arg in args):
             warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=3)
-        ctx.run_function, ctx.state = run_function, torch.get_rng_state() if preserve_rng_state else None
-        ctx.places = [i for i, arg in enumerate(args) if isinstance(arg, torch.Tensor)]
-        ctx.inputs = [None if i in ctx.places else arg for i, arg in enumerate(args)]
-        ctx.save_for_backward(*[args[i] for i in ctx.places])
+        ctx.run_function, ctx.random_state = run_function, torch.get_rng_state() if preserve_rng_state else None
+        ctx.tensor_places = [i for i, arg in enumerate(args) if isinstance(arg, torch.Tensor)]
+        ctx.other_inputs = [None if i in ctx.tensor_places else arg for i, arg in enumerate(args)]
+        ctx.save_for_backward(*[args[i] for i in ctx.tensor_places])
         with torch.no_grad():
             return run_function(*args)
 
     @staticmethod
     def backward(ctx, *grads):
-        inputs = list(ctx.inputs)
-        for place, tensor in zip(ctx.places, ctx.saved_tensors):
+        inputs = list(ctx.other_inputs)
+        for place, tensor in zip(ctx.tensor_places, ctx.saved_tensors):
             inputs[place] = tensor
         leaves = detach_variable(tuple(inputs))
-        with same_draws(ctx.state), torch.enable_grad():
+        with same_draws(ctx.random_state), torch.enable_grad():
             outputs = ctx.run_function(*leaves)
         outputs = (outputs,) if isinstance(outputs, torch.Tensor) else outputs
         pairs = [(out, grad) for out, grad in zip(outputs, grads) if isinstance(out, torch.Tensor) and out.requires_grad]
