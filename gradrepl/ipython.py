@@ -3,7 +3,7 @@
 import sys
 from typing import Any
 
-NAMES = ("graph", "tree", "save", "explain", "step", "why", "check", "saved", "diff")
+NAMES = ("graph", "tree", "save", "why")
 
 
 def load_ipython_extension(shell: Any) -> None:

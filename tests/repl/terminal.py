@@ -67,7 +67,7 @@ class Terminal:
 
     def ready(self):
         """Until an empty prompt waits under everything else."""
-        return self.wait(lambda: self.line in (">>>", "(Pdb)") and self.screen.cursor.x == 4)
+        return self.wait(lambda: self.line == ">>>" and self.screen.cursor.x == 4)
 
     def type(self, text):
         self.process.send(text)

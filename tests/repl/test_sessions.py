@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import stat
+import sys
 
 import pytest
 
@@ -177,7 +178,7 @@ def test_a_background_thread_leaves_the_line_whole(shell):
 
 def test_stop_and_go_on(open_terminal):
     shell = open_terminal(command=["/bin/sh", "-i"], PS1="sh% ")
-    shell.wait("sh%").type(f"{os.sys.executable} -m gradrepl\r").ready().type("40 +").wait(">>> 40 +").press("c-z").wait("sh%", 2)
+    shell.wait("sh%").type(f"{sys.executable} -m gradrepl\r").ready().type("40 +").wait(">>> 40 +").press("c-z").wait("sh%", 2)
     shell.type("fg\r").wait(lambda: shell.line.startswith(">>> 40 +")).type(" 2").press("enter").wait("\n42\n")
 
 
@@ -232,8 +233,8 @@ def test_the_shell_after_a_failing_script(open_terminal, tmp_path):
 
 
 def test_a_debugger_and_input_use_the_terminal(shell):
-    shell.run("name = input('who? ')", "who? ").type("me\r").run("name * 2", "'meme'")
-    shell.run("import pdb; pdb.run('1 + 1')", "(Pdb)").type("c\r").run("40 + 2", "\n42\n")
+    shell.run("name = input('who? ')").wait(lambda: shell.line == "who?").type("me\r").run("name * 2", "'meme'")
+    shell.run("import pdb; pdb.run('1 + 1')").wait(lambda: shell.line == "(Pdb)").type("c\r").run("40 + 2", "\n42\n")
 
 
 def test_closed_standard_output(shell):
