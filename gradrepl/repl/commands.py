@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from gradrepl.repl.printer import table
 from gradrepl.repl.settings import SETTINGS, config_folder, nearest, state_folder
 
 QUESTION = re.compile(r"\s*(\?{0,2})([^?\n#]*)(\?{0,2})\s*")
@@ -117,13 +118,7 @@ def vars_(shell, rest: str) -> None:
 
     rows = variables(shell.own_names())
     rows = [row for row in rows if not rest or rest in row[1:3]]
-    print(columns([("name", "type", "shape", "dtype", "requires_grad", "grad_fn"), *rows]) if rows else "no names yet")
-
-
-def columns(rows: list[tuple[str, ...]]) -> str:
-    """The rows in aligned columns."""
-    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
-    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
+    print(table([("name", "type", "shape", "dtype", "requires_grad", "grad_fn"), *rows]) if rows else "no names yet")
 
 
 @command("reset")
@@ -311,7 +306,7 @@ def config(shell, rest: str) -> None:
     if len(words) > 1:
         change(shell, words[0], {"true": True, "on": True, "false": False, "off": False}.get(words[1], number(words[1])))
     names = words[:1] if words and words[0] in SETTINGS else list(SETTINGS)
-    print(columns([(name, repr(getattr(shell.settings, name)), SETTINGS[name][2]) for name in names]))
+    print(table([(name, repr(getattr(shell.settings, name)), SETTINGS[name][2]) for name in names]))
     if not words:
         print(f"\n{os.path.join(config_folder(), 'config.toml')}\n{os.path.join(state_folder(), 'history')}")
 

@@ -1,6 +1,7 @@
 """The text of %help."""
 
 from gradrepl.repl.commands import COMMANDS
+from gradrepl.repl.printer import table
 
 FUNCTIONS = {
     "tree(y)": "the graph under y, here in the terminal",
@@ -43,5 +44,4 @@ def manual() -> str:
 
 
 def section(title: str, rows: dict[str, str]) -> str:
-    width = max(map(len, rows))
-    return "\n".join([title, *(f"  {name.ljust(width)}  {meaning}" for name, meaning in rows.items())])
+    return f"{title}\n{table([(f'  {name}', meaning) for name, meaning in rows.items()])}"

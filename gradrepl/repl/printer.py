@@ -2,7 +2,9 @@
 
 import builtins
 import re
+import shutil
 import sys
+import textwrap
 from typing import Any
 
 from gradrepl.repl.streams import has_colour, is_terminal
@@ -42,13 +44,13 @@ class Printer:
 
 
 def show(value: Any, settings=None) -> None:
-    """Write a value to standard output. Its `repr` is written as it is; only a type that defines `__rich__` is laid out."""
+    """Write a value to standard output. Its `repr` is written as it is; only what draws itself is laid out."""
     stream = sys.stdout
     if settings and hasattr(type(value), "_repr_mimebundle_") and type(value).__name__ == "Graph" and is_terminal(stream):
         from gradrepl.repl.images import show_graph
 
         show_graph(value, settings, stream)
-    elif hasattr(type(value), "__rich__"):
+    elif draws_itself(value):
         draw(value, stream)
     else:
         text = repr(value)
@@ -56,14 +58,35 @@ def show(value: Any, settings=None) -> None:
         write(f"{coloured(abridged(text), theme)}\n", stream)
 
 
+def draws_itself(value: Any) -> bool:
+    return hasattr(type(value), "__rich__") or hasattr(type(value), "__rich_console__")
+
+
 def draw(value: Any, stream) -> None:
-    """Lay out what has `__rich__`: with colours on a terminal that has them, else as text."""
-    if has_colour(stream):
+    """Lay out what draws itself: in the width of a terminal, with colours if it has them; as text elsewhere."""
+    if is_terminal(stream):
         from rich.console import Console
 
-        Console(file=stream, highlight=False, soft_wrap=True).print(value)
+        Console(file=stream, highlight=False, color_system="auto" if has_colour(stream) else None).print(value)
     else:
         write(f"{value}\n", stream)
+
+
+def table(rows: list[tuple[str, ...]]) -> str:
+    """The rows in aligned columns, the last one broken between words; where a terminal is too narrow for that, one row after the other."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
+    indent = sum(widths) + 2 * len(widths)
+    width = shutil.get_terminal_size().columns - 1 if is_terminal(sys.stdout) else indent + max(len(row[-1]) for row in rows) + 1
+    if width - indent < 20:
+        lines = (textwrap.wrap("  ".join(filter(None, row)), width, subsequent_indent="    ", break_on_hyphens=False) for row in rows)
+        return "\n".join(sum(lines, []))
+    return "\n".join(aligned(row, widths, width - indent) for row in rows)
+
+
+def aligned(row: tuple[str, ...], widths: list[int], room: int) -> str:
+    head = "".join(cell.ljust(width + 2) for cell, width in zip(row, widths, strict=False))
+    last = ("\n" + " " * len(head)).join(textwrap.wrap(row[-1], room, break_on_hyphens=False))
+    return (head + last).rstrip()
 
 
 def abridged(text: str) -> str:

@@ -1,6 +1,5 @@
 """Whole sessions on a real terminal: what a person would see."""
 
-import os
 import re
 import signal
 import stat
