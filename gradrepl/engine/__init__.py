@@ -1,7 +1,5 @@
 """The autograd engine: NumPy (and, when first needed, SciPy) and nothing else. Importing it declares every op."""
 
-import warnings
-
 from gradrepl.engine import (
     anomaly,
     backward,
@@ -17,10 +15,10 @@ from gradrepl.engine import (
     printing,
     random,
     sampling,
+    silence,
     storages,
     subclasses,
 )
 
-# PyTorch computes nan and inf in silence. Filtered once, by module: np.errstate round each op would cost 0.7 us.
-warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradrepl\.")
+silence.quiet()
 facts.seal(facts.Tensor)

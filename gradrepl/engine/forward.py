@@ -13,7 +13,7 @@ import numpy as np
 
 from gradrepl.engine.backward import grad
 from gradrepl.engine.execution import fitted
-from gradrepl.engine.function import NO_JVP, Context, Function
+from gradrepl.engine.function import NO_JVP, BackwardCFunction, Function
 from gradrepl.engine.modes import enable_grad, here
 from gradrepl.engine.names import NAMES, listen, unlisten
 from gradrepl.engine.node import Node, edge_of
@@ -173,7 +173,7 @@ def tangents_through(node, tangents, outputs, graph):
     here.pushing = True
     try:
         with enable_grad():
-            if isinstance(node, Context):
+            if isinstance(node, BackwardCFunction):
                 found = function_tangents(node, tangents)
             else:
                 found = twice_differentiated(node, tangents, outputs, graph)

@@ -2,11 +2,13 @@
 
 import contextlib
 import math
+import textwrap
 
 import numpy as np
 
 from gradrepl.engine.dtypes import OF_ARRAY, Default
 from gradrepl.engine.forward import tangent_of
+from gradrepl.engine.modes import here
 from gradrepl.engine.tensor import Tensor
 
 
@@ -196,7 +198,17 @@ def tensor_text(tensor, contents=None):
 
 
 def __repr__(self, *, tensor_contents=None):
+    if here.transforms > here.mapping and (self.needs_grad or here.run is not None):
+        return tracked_text(self)
     return tensor_text(self, tensor_contents)
+
+
+def tracked_text(tensor):
+    """What a function transformed by torch.func sees of its tensors: a wrapper for every transform round it."""
+    text = tensor_text(tensor.detach())
+    for level in range(1, here.transforms + 1):
+        text = f"GradTrackingTensor(lvl={level}, value=\n" + textwrap.indent(text, "    ") + "\n)"
+    return text
 
 
 def __format__(self, spec):

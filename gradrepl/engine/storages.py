@@ -47,6 +47,8 @@ def resize_(self, *size, memory_format=None):
     if self.needs_grad and here.records:
         raise RuntimeError("cannot resize variables that require grad")
     check_write(self, False, True)
+    if size == self.array.shape:
+        return self
     flat, start, count = storage(self.array), offset(self.array), math.prod(size)
     if start + count > flat.size:
         flat = np.concatenate([flat, np.zeros(start + count - flat.size, flat.dtype)])

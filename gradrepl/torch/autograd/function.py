@@ -2,8 +2,7 @@
 
 __name__ = __name__.removeprefix("gradrepl.")
 
-from gradrepl.engine.function import Context as BackwardCFunction
-from gradrepl.engine.function import Function, FunctionCtx, FunctionMeta, InplaceFunction, once_differentiable
+from gradrepl.engine.function import BackwardCFunction, Function, FunctionCtx, FunctionMeta, InplaceFunction, once_differentiable
 
 _SingleLevelFunction = Function
 __all__ = ["FunctionCtx", "BackwardCFunction", "FunctionMeta", "Function", "once_differentiable", "InplaceFunction"]

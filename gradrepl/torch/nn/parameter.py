@@ -12,6 +12,8 @@ from gradrepl.engine.tensor import Tensor, tensor_of
 def on(data, kind, requires_grad):
     """A tensor of another class on the same storage, outside the graph."""
     made = tensor_of(data.detach().array, kind)
+    if requires_grad and made.array.dtype.kind not in "fcV":
+        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     return made.requires_grad_(requires_grad) if requires_grad else made
 
 
