@@ -106,7 +106,7 @@ class Writer:
 
     def arrow_style(self, arrow: Arrow) -> dict[str, Any]:
         style: dict[str, Any] = {"class": f"arrow {arrow.kind}", **ARROWS[arrow.kind]}
-        if arrow.label:
+        if arrow.label and self.drawing.labelled:
             style["label"] = escaped(arrow.label, pad=" ")
         if self.drawing.flow == "forward" and arrow.kind in ("flow", "leaf", "root"):
             style["dir"] = "back"

@@ -9,7 +9,7 @@ from gradrepl.graphs.errors import GraphError
 from gradrepl.graphs.model import Graph
 
 from .dot import to_dot
-from .drawing import Drawing, draw
+from .drawing import MOST_CARDS, Drawing, draw
 from .labels import visible
 from .layout import SECONDS, TooSlow, lay_out
 from .theme import dark_rules
@@ -17,18 +17,21 @@ from .theme import dark_rules
 DPI = 110
 TITLE = re.compile(r'(<g id="([^"]+)" class="(?:node|edge)[^>]*>\s*)<title>[^<]*</title>')
 SIZE = re.compile(r'<svg width="([\d.]+)pt" height="([\d.]+)pt"')
-COARSER = (800, 300, 100)  # cards, one attempt after the other
+COARSER = (MOST_CARDS, 300, 100)  # cards, one attempt after the other
 
 
 def laid_out(graph: Graph, format: str, *options: str, theme: str, seconds: float = SECONDS) -> tuple[Drawing, bytes]:
     """Return what was drawn and the picture; where the layout takes longer than it may, one with fewer cards, which says so."""
     slow: tuple[str, ...] = ()
+    if graph.look.fold is False:
+        seconds *= 3  # who asks for everything has time
     for most in COARSER:
         drawing = draw(graph, most, slow)
         try:
             return drawing, lay_out(to_dot(drawing, theme, tips=False), format, *options, seconds=seconds)
         except TooSlow:
-            slow = (f"more than {most} cards took too long to lay out",)
+            slow = (f"{len(drawing.cards)} cards took longer than {seconds:.0f} s to lay out, so these are fewer",)
+            graph = graph.drawn(fold=True)
     raise GraphError("the picture takes too long to lay out; .json, .txt and .dot hold the whole graph")
 
 
@@ -39,7 +42,7 @@ def picture(graph: Graph, theme: str = "auto", seconds: float = SECONDS) -> tupl
     text = text[text.index("<svg") :]
     text = SIZE.sub(sized, text, count=1)
     tips = {card.id: card.tip or card.title for card in drawing.cards}
-    tips |= {f"a{number}": f"{arrow.source} → {arrow.target}" for number, arrow in enumerate(drawing.arrows)}
+    tips |= {f"a{number}": f"{arrow.source} → {arrow.target}\n{arrow.label}".strip() for number, arrow in enumerate(drawing.arrows)}
 
     def titled(match: re.Match) -> str:
         return f"{match[1]}<title>{escape(visible_lines(tips[unescape(match[2])]))}</title>"
