@@ -18,7 +18,7 @@ FIRST_BROADCASTS = frozenset("Addmm Addbmm Baddbmm Addmv Addr".split())
 
 def visible(text: str) -> str:
     """Control characters as they are written in Python: XML cannot hold them."""
-    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
+    return text if text.isprintable() else "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
 
 
 @lru_cache(maxsize=1000)
