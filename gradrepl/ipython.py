@@ -3,7 +3,7 @@
 import sys
 from typing import Any
 
-NAMES = ("graph", "tree", "save", "why")
+from gradrepl.repl.namespace import FUNCTIONS
 
 
 def load_ipython_extension(shell: Any) -> None:
@@ -11,7 +11,7 @@ def load_ipython_extension(shell: Any) -> None:
     import gradrepl
 
     use_present_torch()
-    shell.push({name: getattr(gradrepl, name) for name in NAMES}, interactive=False)
+    shell.push({name: getattr(gradrepl, name) for name in FUNCTIONS}, interactive=False)
     shell.register_magic_function(lambda line: tree(shell, line), "line", "tree")
     shell.register_magic_function(lambda line: graph(shell, line), "line", "graph")
 
@@ -20,7 +20,7 @@ def unload_ipython_extension(shell: Any) -> None:
     """Take the functions and the magics away again; a name that the user has given a value of his own stays."""
     import gradrepl
 
-    shell.drop_by_id({name: getattr(gradrepl, name) for name in NAMES})
+    shell.drop_by_id({name: getattr(gradrepl, name) for name in FUNCTIONS})
     for name in ("tree", "graph"):
         shell.magics_manager.magics["line"].pop(name, None)
 

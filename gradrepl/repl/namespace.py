@@ -8,13 +8,14 @@ from collections.abc import Container
 from types import ModuleType
 from typing import Any
 
+FUNCTIONS = ("graph", "tree", "save", "explain", "step", "why", "check", "saved", "diff")
 # what every session starts with -> where it comes from
 PRELOADED = {
     "torch": "torch",
     "nn": "torch.nn",
     "F": "torch.nn.functional",
     "np": "numpy",
-    **{name: f"gradrepl:{name}" for name in ("graph", "tree", "save", "explain", "step", "why", "check", "saved", "diff")},
+    **{name: f"gradrepl:{name}" for name in FUNCTIONS},
 }
 # a program that calls one of these may reach a name without writing it
 REFLECTION = {"eval", "exec", "globals", "locals", "vars", "dir", "compile"}

@@ -43,7 +43,8 @@ def test_a_pipe_is_a_script_without_prompts_and_colours():
 def test_a_file_gets_its_arguments(tmp_path):
     script = tmp_path / "s.py"
     script.write_text(
-        "import sys, helper\nfrom torch import ones\nprint(sys.argv[1:], __name__, __file__, sys.path[0])\ny = ones(1, requires_grad=True) * 2\n"
+        "import sys, helper\nfrom torch import ones\n"
+        "print(sys.argv[1:], __name__, __file__, sys.path[0])\ny = ones(1, requires_grad=True) * 2\n"
     )
     (tmp_path / "helper.py").touch()
     done = gradrepl(script, "--verbose", "a", "--tree")
@@ -64,7 +65,8 @@ def test_a_module_gets_all_that_follows(tmp_path):
     "code, status, error",
     [
         ("import sys; sys.exit(3)", 3, ""), ("raise SystemExit", 0, ""), ("import sys; sys.exit('no')", 1, "no\n"), ("exit(4)", 4, ""),
-        ("x = = 1", 1, "SyntaxError: invalid syntax"), ("1/0", 1, "ZeroDivisionError: division by zero\n"), ("import os; os._exit(9)", 9, ""),
+        ("x = = 1", 1, "SyntaxError: invalid syntax"), ("1/0", 1, "ZeroDivisionError: division by zero\n"),
+        ("import os; os._exit(9)", 9, ""),
     ],
 )  # fmt: skip
 def test_exit_status(code, status, error):
@@ -139,7 +141,8 @@ def test_the_same_values_by_every_way_in(tmp_path):
 
 
 def test_nothing_heavy_is_imported_at_the_start():
-    code = "import sys; print([m for m in ('rich', 'graphviz', 'jedi', 'scipy', 'prompt_toolkit', 'pygments', 'argparse') if m in sys.modules])"
+    heavy = ("rich", "graphviz", "jedi", "scipy", "prompt_toolkit", "pygments", "argparse")
+    code = f"import sys; print([m for m in {heavy} if m in sys.modules])"
     assert gradrepl("-c", "y = torch.ones(1) * 2\n" + code).stdout == "[]\n"
     assert gradrepl("-c", "import sys; print('numpy' in sys.modules)").stdout == "False\n"
 

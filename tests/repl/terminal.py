@@ -8,7 +8,8 @@ import pexpect
 import pyte
 
 KEYS = {
-    "up": "\x1b[A", "down": "\x1b[B", "right": "\x1b[C", "left": "\x1b[D", "tab": "\t", "enter": "\r", "escape": "\x1b", "backspace": "\x7f",
+    "up": "\x1b[A", "down": "\x1b[B", "right": "\x1b[C", "left": "\x1b[D", "tab": "\t", "enter": "\r", "escape": "\x1b",
+    "backspace": "\x7f",
     "meta-enter": "\x1b\r", "c-c": "\x03", "c-d": "\x04", "c-r": "\x12", "c-z": "\x1a", "c-l": "\x0c",
 }  # fmt: skip
 LIMIT = 20

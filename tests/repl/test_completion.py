@@ -116,7 +116,8 @@ def test_module_children(offered, fed):
 @pytest.mark.parametrize(
     "text, expected",
     [
-        ("y = f(a.b[0]", "a.b[0]"), ("(x + 1)", "(x + 1)"), ("f(x)(y)", "f(x)(y)"), ("x", "x"), ("1 + 'abc'", "'abc'"), ("", ""), ("f(", ""),
+        ("y = f(a.b[0]", "a.b[0]"), ("(x + 1)", "(x + 1)"), ("f(x)(y)", "f(x)(y)"), ("x", "x"),
+        ("1 + 'abc'", "'abc'"), ("", ""), ("f(", ""),
         ("not x", "x"), ("a]", ""),
     ],
 )  # fmt: skip

@@ -63,6 +63,7 @@ def test_where_nothing_can_be_written(tmp_path):
 
 
 def test_it_is_on_disk_before_the_input_runs(tmp_path):
-    code = f"from gradrepl.repl.history import HistoryFile; HistoryFile({str(tmp_path / 'h')!r}).append('x = 1'); import os; os.kill(os.getpid(), 9)"
+    append = f"HistoryFile({str(tmp_path / 'h')!r}).append('x = 1')"
+    code = f"import os; from gradrepl.repl.history import HistoryFile; {append}; os.kill(os.getpid(), 9)"
     subprocess.run([sys.executable, "-c", code])
     assert HistoryFile(str(tmp_path / "h")).load() == ["x = 1"]
