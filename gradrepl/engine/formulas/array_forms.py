@@ -3,7 +3,9 @@
 import numpy as np
 
 from gradrepl.engine.dims import ALL, as_dims, wrap_dim, wrap_dims
-from gradrepl.engine.formulas import activations, general, pointwise, reductions, statistics
+from gradrepl.engine.execution import summed
+from gradrepl.engine.formulas import activations, general, joining, pointwise, products, reductions, statistics
+from gradrepl.engine.formulas import shapes as shape_formulas
 from gradrepl.engine.gradients import arrays
 from gradrepl.engine.names import NAMES
 from gradrepl.engine.ops import comparison, shapes
@@ -134,3 +136,96 @@ def cumsum_backward(grad, dim):
 def silu_backward(grad, self):
     opened = NAMES["sigmoid_forward"](self)
     return grad * opened * (1 + self * (1 - opened))
+
+
+# ---- shapes
+
+
+@arrays(shapes.reshape)
+def reshape(self, *size):
+    return self.reshape(*size)
+
+
+arrays(general.sum_to)(summed)
+
+
+@arrays(shape_formulas.permute_backward)
+def permute_backward(grad, dims):
+    order = [dim % len(dims) for dim in dims]
+    return grad.transpose([order.index(i) for i in range(len(order))])
+
+
+@arrays(shape_formulas.unsqueeze_dim_to)
+def unsqueeze_dim_to(grad, dim, sizes):
+    return grad.reshape(sizes) if sizes and sizes[dim] == 1 else grad
+
+
+@arrays(shape_formulas.unsqueeze_to)
+def unsqueeze_to(grad, sizes):
+    return grad.reshape(sizes)
+
+
+@arrays(shape_formulas.unsqueeze_dims_to)
+def unsqueeze_dims_to(grad, dims, sizes):
+    return grad.reshape(sizes)
+
+
+# ---- joining
+
+
+def filled(grads, shapes_of):
+    known = next(g for g in grads if g is not None)
+    return [np.zeros(shape, known.dtype) if g is None else g for g, shape in zip(grads, shapes_of)]
+
+
+@arrays(joining.unbind_backward)
+def unbind_backward(grads, dim):
+    known = next(g for g in grads if g is not None)
+    return np.stack(filled(grads, [known.shape] * len(grads)), dim)
+
+
+@arrays(joining.split_with_sizes_backward)
+def split_with_sizes_backward(grads, split_sizes, dim, sizes):
+    at = dim % len(sizes)
+    return np.concatenate(filled(grads, [(*sizes[:at], n, *sizes[at + 1 :]) for n in split_sizes]), at)
+
+
+@arrays(joining.split_backward)
+def split_backward(grads, split_size, dim, sizes):
+    count = sizes[dim]
+    return split_with_sizes_backward(grads, [min(split_size, count - i * split_size) for i in range(len(grads))], dim, sizes)
+
+
+@arrays(joining.cat_tensors_backward)
+def cat_tensors_backward(grad, sizes, dtypes, dim):
+    answers, start = [], 0
+    for size in sizes:
+        if size == (0,):
+            answers.append(np.zeros(size, grad.dtype))
+            continue
+        at = (slice(None),) * (dim % grad.ndim)
+        answers.append(grad[(*at, slice(start, start + size[dim]))])
+        start += size[dim]
+    return answers
+
+
+@arrays(joining.stack_tensors_backward)
+def stack_tensors_backward(grad, dim, dtypes):
+    return list(np.moveaxis(grad, dim, 0))
+
+
+# ---- products: by the layout of the matrix whose gradient it is, as the formulas on tensors
+
+
+@arrays(products.mm_mat1_backward)
+def mm_mat1_backward(grad, mat2, sizes, strides, alpha):
+    if strides == (grad.itemsize, grad.itemsize * sizes[0]):
+        return maybe_multiply((conj(mat2) @ grad.T).T, alpha)
+    return maybe_multiply(grad @ conj(mat2.T), alpha)
+
+
+@arrays(products.mm_mat2_backward)
+def mm_mat2_backward(grad, mat1, sizes, strides, alpha):
+    if strides == (grad.itemsize, grad.itemsize * sizes[0]):
+        return maybe_multiply((grad.T @ conj(mat1)).T, alpha)
+    return maybe_multiply(conj(mat1.T) @ grad, alpha)
