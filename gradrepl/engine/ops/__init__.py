@@ -7,6 +7,7 @@ from gradrepl.engine.ops import (
     composed_losses,
     cumulative,
     decompositions,
+    distances,
     einsum,
     fourier,
     indexing,
