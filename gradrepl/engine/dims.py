@@ -47,8 +47,9 @@ def require(condition, text, error=RuntimeError):
         raise error(text)
 
 
-def sizes_of(args):
-    """`f(2, 3)` and `f((2, 3))` both give (2, 3); sizes may be 0-d tensors or NumPy integers."""
+def sizes_of(args, named=None):
+    """`f(2, 3)`, `f((2, 3))` and `f(size=(2, 3))` all give (2, 3); sizes may be 0-d tensors or NumPy integers."""
+    args = tuple(named.values()) if named else args
     sizes = args[0] if len(args) == 1 and isinstance(args[0], (tuple, list)) else args
     return tuple([n if type(n) is int else size_of(n) for n in sizes])
 

@@ -53,3 +53,8 @@ def return_type(name, fields):
 
 
 RETURN_TYPES.update((name, return_type(name, fields)) for fields, names in FIELDS.items() for name in names.split())
+
+
+def named(name, results):
+    """Several results as PyTorch's named tuple."""
+    return RETURN_TYPES[name](results)

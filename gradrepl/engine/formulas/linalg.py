@@ -287,8 +287,7 @@ def zeros_of(like, count, dim):
 
 
 @formula
-def lu_unpack_backward(gL, gU, sizes):
-    m, n = sizes[-2:]
+def lu_unpack_backward(gL, gU, m, n):
     low = None if gL is None else gL.tril(-1)
     high = None if gU is None else gU.triu()
     if low is not None and n > m:
@@ -438,14 +437,16 @@ def joined_gradients(of_columns, of_tau, reflectors, tau):
 
 
 @formula
-def householder_product_backward(grad, input, tau):
+def householder_product_backward(grad, result, input, tau):
+    if not (input.array.size and tau.array.size):
+        return None, None
     return joined_gradients(*householder_gradients(grad, input, tau, input.array.shape[-1]), input, tau)
 
 
 @formula
-def ormqr_backward(grad, self, tau, other, left, transpose, mask):
+def ormqr_backward(grad, result, self, tau, other, left, transpose, mask):
     of_other = self.ormqr(tau, grad, left, not transpose) if mask[2] else None
-    if not (mask[0] or mask[1]):
+    if not (mask[0] or mask[1]) or not (self.array.size and tau.array.size):
         return None, None, of_other
     of_Q = grad.matmul(H(other)) if left else H(other).matmul(grad)
     of_Q = H(of_Q) if transpose else of_Q

@@ -11,7 +11,7 @@ from gradrepl.engine.tensor import tensor_of
 
 
 @formula
-def gather_backward(grad, self, dim, index):
+def gather_backward(grad, self, dim, index, sparse_grad):
     return in_place(scatter_add)(zeros_like(self), dim, index, grad)
 
 
@@ -21,9 +21,9 @@ def index_select_backward(grad, sizes, dim, index):
 
 
 @formula
-def index_source_backward(grad, dim, index, source, alpha):
+def index_source_backward(grad, dim, index, source, source_dim, alpha):
     """The gradient of what index_add or index_copy took from."""
-    if source.array.ndim:
+    if source_dim:
         return maybe_multiply(grad.index_select(dim, index).expand_as(source), alpha)
     return maybe_multiply(grad.index_select(dim, index.squeeze(0)), alpha)
 

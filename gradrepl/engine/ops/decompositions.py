@@ -222,7 +222,11 @@ def linalg_lu_op(A, pivot=True):
     return P, np.ascontiguousarray(lower(LU)), np.ascontiguousarray(upper(LU))
 
 
-@op("LuUnpackBackward0", outputs="P, L, U", LU_data="lu_unpack_backward(grads[1], grads[2], LU_data.sym_sizes())")
+@op(
+    "LuUnpackBackward0",
+    outputs="P, L, U",
+    LU_data="lu_unpack_backward(grads[1], grads[2], LU_data.sym_argsize_minus_2(), LU_data.sym_argsize_minus_1())",
+)
 def lu_unpack_op(LU_data, LU_pivots: Array, unpack_data=True, unpack_pivots=True):
     require(LU_pivots.dtype == np.int32, "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.")
     none = np.empty(0, LU_data.dtype)
@@ -503,7 +507,7 @@ def reflected(reflectors, tau, target):
     return target
 
 
-@op("LinalgHouseholderProductBackward0", {"input, tau": "householder_product_backward(grad, input, tau)"})
+@op("LinalgHouseholderProductBackward0", {"input, tau": "householder_product_backward(grad, result, input, tau)"})
 def linalg_householder_product(input, tau):
     name = "torch.linalg.householder_product"
     check_matrix(input, name, "input")
@@ -514,7 +518,7 @@ def linalg_householder_product(input, tau):
     return by_columns(over_batch(one, input, tau[..., None])[0])
 
 
-@op("OrmqrBackward0", {"self, input2, input3": "ormqr_backward(grad, self, input2, input3, left, transpose, grad_input_mask)"})
+@op("OrmqrBackward0", {"self, input2, input3": "ormqr_backward(grad, result, self, input2, input3, left, transpose, grad_input_mask)"})
 def ormqr_op(self, input2, input3, left=True, transpose=False):
     def one(a, tau, c):
         full = reflected(a, tau[:, 0], np.eye(len(a), dtype=a.dtype))

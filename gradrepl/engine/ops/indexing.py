@@ -5,7 +5,7 @@ import operator
 import numpy as np
 
 from gradrepl.engine.advice import warn_once
-from gradrepl.engine.declare import op
+from gradrepl.engine.declare import Array, op
 from gradrepl.engine.dims import broadcast, require
 from gradrepl.engine.layout import dense_order, in_order
 from gradrepl.engine.ops.pointwise import copy_, fill_tensor, in_place
@@ -108,18 +108,55 @@ def gathered(array, key):
     return in_order(found, dense_order(found.shape, strides, places)[::-1])
 
 
-@op("IndexPutBackward0", self="grad if accumulate else index_put(grad, indices, zeros_like(values), False)", values="index(grad, indices)")
+@op("IndexPutBackward0", self="grad if accumulate else index_put(grad, indices, zeros(values.meta), False)", values="index(grad, indices)")
 def index_put(self, indices, values, accumulate=False):
     return put(self.copy("K"), indices, values, accumulate)
 
 
 @op(
     "IndexPutImplBackward0",
-    self="grad if accumulate else index_put(grad, indices, zeros_like(values), False)",
+    self="grad if accumulate else index_put(grad, indices, zeros(values.meta), False)",
     values="index(grad, indices)",
 )
 def index_put_impl(self, indices, values, accumulate=False):
     return put(self.copy("K"), indices, values, accumulate)
+
+
+@op("UnsafeIndexBackward0", self="unsafe_index_put(new_zeros(grad, self.sym_sizes()), indices, grad, True)")
+def unsafe_index(self, indices):
+    return self[key_of(self, indices)]
+
+
+@op(
+    "UnsafeIndexPutBackward0",
+    self="grad if accumulate else unsafe_index_put(grad, indices, zeros(values.meta), False)",
+    values="unsafe_index(grad, indices)",
+)
+def unsafe_index_put(self, indices, values, accumulate=False):
+    return put(self.copy("K"), indices, values, accumulate)
+
+
+def within(array, indices):
+    """The indices, each held inside its dim."""
+    return [None if x is None else tensor_of(x.array.clip(-n, n - 1)) for x, n in zip(indices, array.shape)]
+
+
+@op(
+    "UnsafeMaskedIndexBackward0",
+    self="unsafe_masked_index_put_accumulate(new_zeros(grad, self.sym_sizes()), mask, indices, grad)",
+)
+def unsafe_masked_index(self, mask: Array, indices, fill):
+    if not self.size:
+        return np.full(mask.shape, fill, self.dtype)
+    found = self[key_of(self, within(self, indices))]
+    return np.where(mask, found, np.asarray(fill).astype(self.dtype))
+
+
+@op("UnsafeMaskedIndexPutAccumulateBackward0", self="grad", values="unsafe_masked_index(grad, mask, indices, 0)")
+def unsafe_masked_index_put_accumulate(self, mask: Array, indices, values):
+    if not self.size:
+        return self.copy()
+    return put(self.copy("K"), within(self, indices), np.where(mask, values, values.dtype.type(0)), True)
 
 
 def with_indices(function):
@@ -129,7 +166,7 @@ def with_indices(function):
     return call
 
 
-put_out_of_place, index_put_ = with_indices(index_put), with_indices(in_place(index_put))
+put_out_of_place, index_put_, unsafe_put = map(with_indices, (index_put, in_place(index_put), unsafe_index_put))
 
 
 # ---- reading an index
@@ -306,4 +343,21 @@ def copy_to(target, value):
         copy_(target, expand_sizes(view_sizes(value, without_ones_in_front(value.array.shape)), target.array.shape))
 
 
-publish(globals(), both="index_put:put_out_of_place", methods="index_put_ __getitem__:getitem __setitem__:setitem")
+def _unsafe_index(self, indices):
+    return unsafe_index(self, tuple(indices))
+
+
+def _unsafe_masked_index(self, mask, indices, fill):
+    return unsafe_masked_index(self, mask, tuple(indices), fill)
+
+
+def _unsafe_masked_index_put_accumulate(self, mask, indices, values):
+    return unsafe_masked_index_put_accumulate(self, mask, tuple(indices), values)
+
+
+publish(
+    globals(),
+    both="index_put:put_out_of_place",
+    functions="_unsafe_index _unsafe_index_put:unsafe_put _unsafe_masked_index _unsafe_masked_index_put_accumulate index_put_",
+    methods="index_put_ __getitem__:getitem __setitem__:setitem",
+)

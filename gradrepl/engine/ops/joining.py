@@ -147,31 +147,27 @@ def tensors_of(tensors, name, argument="tensors"):
     return tensors
 
 
-def cat(tensors, dim=0, *, out=None, axis=None):
+def cat(tensors, dim=0, axis=None):
     tensors = tensors_of(tensors, "cat")
     require(tensors, "torch.cat(): expected a non-empty list of Tensors", ValueError)
     for i, x in enumerate(tensors):
         require(x.array.ndim, f"zero-dimensional tensor (at position {i}) cannot be concatenated")
-    return cat_op(tensors, dim if axis is None else axis, **given(out))
+    return cat_op(tensors, dim if axis is None else axis)
 
 
-def given(out):
-    return {} if out is None else {"out": out}
-
-
-def stack(tensors, dim=0, *, out=None):
+def stack(tensors, dim=0):
     tensors = tensors_of(tensors, "stack")
     require(tensors, "stack expects a non-empty TensorList")
-    return stack_op(tensors, dim, **given(out))
+    return stack_op(tensors, dim)
 
 
 def joined(name, widen):
     """hstack and its like: cat after giving every tensor enough dims."""
 
-    def call(tensors, *, out=None):
+    def call(tensors):
         tensors = tensors_of(tensors, name)
         require(tensors, f"{name} expects a non-empty TensorList")
-        return cat(*widen(tensors), **given(out))
+        return cat(*widen(tensors))
 
     call.__name__ = name
     return call

@@ -25,15 +25,10 @@ from gradrepl.engine.ops.products import matmul, mm, vdot
 from gradrepl.engine.ops.shapes import adjoint, movedim, narrow, permute_dims, reshape_to, squeeze_dim, unsqueeze, view_sizes
 from gradrepl.engine.promotion import SCALARS
 from gradrepl.engine.public import publish
-from gradrepl.engine.returns import RETURN_TYPES
+from gradrepl.engine.returns import named
 from gradrepl.engine.tensor import Tensor, tensor_of
 
 SOURCE = "BatchLinearAlgebra.cpp"
-
-
-def named(name, results):
-    """Several results as PyTorch's named tuple."""
-    return RETURN_TYPES[name](results)
 
 
 def records(*tensors):
@@ -356,7 +351,7 @@ def linalg_norm(A, ord=None, dim=None, keepdim=False, *, dtype=None):
         return matrix_norm(A, ord, dim or (-2, -1), keepdim, dtype=dtype)
     if ord is not None and (len(dim) == 2 if dim else ndim == 2):
         return matrix_norm(A, ord, dim or (-2, -1), keepdim, dtype=dtype)
-    return vector_norm(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
+    return vector_norm(A, 2.0 if ord is None else float(ord), dim, keepdim, dtype=dtype)
 
 
 def cond(A, p=None):
@@ -402,6 +397,10 @@ def pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None):
 
 def pinverse(self, rcond=1e-15):
     return pinv(self, rcond)
+
+
+def nuclear_norm(self, dim=(-2, -1), keepdim=False):
+    return matrix_norm(self, "nuc", tuple(dim), keepdim)
 
 
 # ---- products and functions of matrices
@@ -589,6 +588,6 @@ publish(
     globals(),
     both="""det slogdet logdet inverse:inv cholesky cholesky_solve cholesky_inverse qr svd lu_solve geqrf ormqr
         orgqr pinverse matrix_exp matrix_power cross triangular_solve""",
-    functions="lu lu_unpack chain_matmul",
+    functions="lu lu_unpack chain_matmul nuclear_norm",
     methods="lu",
 )

@@ -212,8 +212,8 @@ def addr_op(self, vec1, vec2, beta=1, alpha=1):
 def with_scales(operation):
     """The public spelling of an op with `beta` and `alpha`."""
 
-    def call(self, first, second, *, beta=1, alpha=1, out=None):
-        return operation(self, first, second, beta, alpha, **({} if out is None else {"out": out}))
+    def call(self, first, second, *, beta=1, alpha=1):
+        return operation(self, first, second, beta, alpha)
 
     call.__name__ = operation.__name__.removesuffix("_op")
     return call
@@ -337,7 +337,7 @@ def dims_of(dims, a, b):
     return list(range(-dims, 0)), list(range(dims))
 
 
-def tensordot(a, b, dims=2, out=None):
+def tensordot(a, b, dims=2):
     first, second = dims_of(dims, a, b)
     require(len(first) == len(second), "both dimension lists should have same length")
     require(a.array.dtype == b.array.dtype, "both inputs should have same dtype")

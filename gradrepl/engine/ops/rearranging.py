@@ -59,7 +59,7 @@ def repeat_sizes(self, repeats):
     shape = [n * r for n, r in zip((1,) * (len(repeats) - self.ndim) + self.shape, repeats)]
     bad = next((n for n in shape if n < 0), None)
     require(bad is None, f"Trying to create tensor with negative dimension {bad}: {shape}")
-    return np.tile(np.ascontiguousarray(self), repeats) if math.prod(repeats) else np.zeros(shape, self.dtype)
+    return np.tile(np.ascontiguousarray(self), repeats).reshape(shape) if math.prod(repeats) else np.zeros(shape, self.dtype)
 
 
 def check_triangle(array, name):
@@ -101,8 +101,8 @@ def trace_of(self):
 # ---- overloads
 
 
-def flip(self, *dims):
-    return flip_dims(self, sizes_of(dims))
+def flip(self, *dims, **named):
+    return flip_dims(self, sizes_of(dims, named))
 
 
 def fliplr(self):
@@ -127,12 +127,12 @@ def rot90(self, k=1, dims=(0, 1)):
     return rot90_op(self, k, tuple(dims))
 
 
-def repeat(self, *repeats):
-    return repeat_sizes(self, sizes_of(repeats))
+def repeat(self, *repeats, **named):
+    return repeat_sizes(self, sizes_of(repeats, named))
 
 
-def tile(self, *dims):
-    dims = sizes_of(dims)
+def tile(self, *dims, **named):
+    dims = sizes_of(dims, named)
     return repeat_sizes(self, (1,) * (self.array.ndim - len(dims)) + dims)
 
 

@@ -3,9 +3,10 @@
 import numpy as np
 
 from gradrepl.engine.advice import warn_once
-from gradrepl.engine.declare import Array, op
+from gradrepl.engine.declare import Array, formula, op
 from gradrepl.engine.dims import broadcast, lead, require, wrap_dim
 from gradrepl.engine.layout import laid_out_like
+from gradrepl.engine.missing import without_derivative
 from gradrepl.engine.ops.pointwise import in_place, number_as
 from gradrepl.engine.ops.shapes import expand_sizes, view_sizes
 from gradrepl.engine.promotion import SCALARS
@@ -36,7 +37,7 @@ def check_range(index, dim, size):
         raise RuntimeError(f"index {bad} is out of bounds for dimension {dim} with size {size}")
 
 
-@op("GatherBackward0", self="gather_backward(grad, self, dim, index)")
+@op("GatherBackward0", self="gather_backward(grad, self, dim, index, sparse_grad)")
 def gather_op(self, dim, index: Array, sparse_grad=False):
     check_index("gather", index)
     at = wrap_dim(dim, self.ndim)
@@ -140,8 +141,8 @@ def reduce_into(target, key, values, reduce, include_self):
             target[...] = np.floor_divide(target, counts)
 
 
-@op("ScatterReduceBackward0_deprecated")
-def scatter_with(self, dim, index: Array, src, reduce):
+@op()
+def scatter_with(self: Array, dim, index: Array, src: Array, reduce):
     require(reduce in ("add", "multiply"), "reduce argument must be either add or multiply.")
     return scattered(self, dim, index, src, (np.add if reduce == "add" else np.multiply).at)
 
@@ -186,7 +187,7 @@ def check_source(name, self, dim, index, source):
     return at
 
 
-@op("IndexAddBackward0", self="grad", source="index_source_backward(grad, dim, index, source, alpha)")
+@op("IndexAddBackward0", self="grad", source="index_source_backward(grad, dim, index, source, source.dim(), alpha)")
 def index_add_op(self, dim, index: Array, source, alpha=1):
     at = check_source("index_add_", self, dim, index, source)
     out = self.copy()
@@ -196,7 +197,7 @@ def index_add_op(self, dim, index: Array, source, alpha=1):
     return out
 
 
-@op("IndexCopyBackward0", self="grad.index_fill(dim, index, 0)", source="index_source_backward(grad, dim, index, source, 1)")
+@op("IndexCopyBackward0", self="grad.index_fill(dim, index, 0)", source="index_source_backward(grad, dim, index, source, source.dim(), 1)")
 def index_copy(self, dim, index: Array, source):
     at = check_index_copy(self, dim, index, source)
     out = self.copy()
@@ -285,7 +286,7 @@ def take(self, index: Array):
 
 @op(
     "PutBackward0",
-    self="grad if accumulate else grad.put(index, zeros_like(source), False)",
+    self="grad if accumulate else grad.put(index, zeros(source.meta), False)",
     source="grad.take(index).reshape_as(source)",
 )
 def put_op(self, index: Array, source, accumulate=False):
@@ -339,8 +340,9 @@ def masked_scatter_backward(grad_output, mask: Array, sizes):
 # ---- overloads
 
 
-def gather(self, dim, index, *, sparse_grad=False, out=None):
-    return gather_op(self, dim, index, sparse_grad, **({} if out is None else {"out": out}))
+@formula
+def gather(self, dim, index, *, sparse_grad=False):
+    return gather_op(self, dim, index, sparse_grad)
 
 
 SCATTER_REDUCES = (
@@ -350,23 +352,18 @@ SCATTER_REDUCES = (
 
 
 def scatter_variant(variant):
-    src_op, value_op, with_op = (f.declaration.functions[variant] for f in (scatter_src, scatter_value, scatter_with))
+    """`scatter` and `scatter_`: a tensor, a number, or either of them reduced with what is there."""
+    of_tensor, of_number, reducing = (f.declaration.functions[variant] for f in (scatter_src, scatter_value, scatter_with))
 
-    def call(self, dim, index, src=None, *, value=None, reduce=None, out=None):
+    def call(self, dim, index, src=None, *, value=None, reduce=None):
         given = src if value is None else value
-        more = {} if out is None else {"out": out}
-        if reduce is not None:
-            return reducing(self, dim, index, given, reduce, more)
-        if isinstance(given, Tensor):
-            return src_op(self, dim, index, given, **more)
-        return value_op(self, dim, index, given, **more)
-
-    def reducing(self, dim, index, given, reduce, more):
+        if reduce is None:
+            return (of_tensor if isinstance(given, Tensor) else of_number)(self, dim, index, given)
         if isinstance(given, Tensor):
             warn_once(SCATTER_REDUCES, "TensorAdvancedIndexing.cpp:225")
-            return with_op(self, dim, index, given, reduce, **more)
-        number = tensor_of(np.broadcast_to(number_as(given, self.array.dtype), index.array.shape))
-        return with_op(self, dim, index, number, reduce, **more)
+        else:
+            given = tensor_of(np.broadcast_to(number_as(given, self.array.dtype), index.array.shape))
+        return without_derivative("scatter" + variant, reducing(self, dim, index, given, reduce), self, given)
 
     call.__name__ = f"scatter{variant}"
     return call
@@ -375,8 +372,8 @@ def scatter_variant(variant):
 scatter, scatter_ = scatter_variant(""), scatter_variant("_")
 
 
-def index_add(self, dim, index, source, *, alpha=1, out=None):
-    return index_add_op(self, dim, index, source, alpha, **({} if out is None else {"out": out}))
+def index_add(self, dim, index, source, *, alpha=1):
+    return index_add_op(self, dim, index, source, alpha)
 
 
 def index_add_(self, dim, index, source, *, alpha=1):
@@ -386,8 +383,8 @@ def index_add_(self, dim, index, source, *, alpha=1):
 put_ = in_place(put_op)
 
 
-def scatter_reduce(self, dim, index, src, reduce, *, include_self=True, out=None):
-    return scatter_reduce_op(self, dim, index, src, reduce, include_self, **({} if out is None else {"out": out}))
+def scatter_reduce(self, dim, index, src, reduce, *, include_self=True):
+    return scatter_reduce_op(self, dim, index, src, reduce, include_self)
 
 
 def scatter_reduce_(self, dim, index, src, reduce, *, include_self=True):
@@ -397,9 +394,9 @@ def scatter_reduce_(self, dim, index, src, reduce, *, include_self=True):
 BETA = "index_reduce() is in beta and the API may change at any time."
 
 
-def index_reduce(self, dim, index, source, reduce, *, include_self=True, out=None):
+def index_reduce(self, dim, index, source, reduce, *, include_self=True):
     warn_once(BETA, "TensorAdvancedIndexing.cpp:1523")
-    return index_reduce_op(self, dim, index, source, reduce, include_self, **({} if out is None else {"out": out}))
+    return index_reduce_op(self, dim, index, source, reduce, include_self)
 
 
 def index_reduce_(self, dim, index, source, reduce, *, include_self=True):
@@ -420,15 +417,12 @@ def masked_scatter(self, mask, source):
     return masked_scatter_op(self if shape == self.array.shape else expand_sizes(self, shape), mask, source)
 
 
-def take_along_dim(self, indices, dim=None, *, out=None):
+def take_along_dim(self, indices, dim=None):
     name = "torch.take_along_dim()"
     kind = SCALARS[indices.array.dtype.name]
     require(kind == "Long", f"{name}: dtype of indices should be Long but got {kind}")
-    more = {} if out is None else {"out": out}
     if dim is None:
-        return gather_op(
-            view_sizes(self.contiguous(), (self.array.size,)), 0, view_sizes(indices.contiguous(), (indices.array.size,)), **more
-        )
+        return gather_op(view_sizes(self.contiguous(), (self.array.size,)), 0, view_sizes(indices.contiguous(), (indices.array.size,)))
     if self.array.ndim != indices.array.ndim:
         raise RuntimeError(
             f"{name}: input and indices should have the same number of dimensions, but got {self.array.ndim} dimensions for input, and "
@@ -439,7 +433,7 @@ def take_along_dim(self, indices, dim=None, *, out=None):
     shape[at] = other[at] = 1
     common = broadcast(tuple(shape), tuple(other))
     sized = lambda x: expand_sizes(x, (*common[:at], x.array.shape[at], *common[at + 1 :]))
-    return gather_op(sized(self), at, sized(indices), **more)
+    return gather_op(sized(self), at, sized(indices))
 
 
 publish(

@@ -1,16 +1,14 @@
 """Sorting, selecting by rank, finding and counting: declarations, 2-5 lines each."""
 
-import math
-
 import numpy as np
 
 from gradrepl.engine.declare import op
 from gradrepl.engine.dims import require, wrap_dim
 from gradrepl.engine.layout import laid_out_like
-from gradrepl.engine.names import NAMES
+from gradrepl.engine.ops import joining
 from gradrepl.engine.promotion import SCALARS
 from gradrepl.engine.public import publish
-from gradrepl.engine.returns import RETURN_TYPES
+from gradrepl.engine.returns import named
 from gradrepl.engine.selection import kth_place, smallest_places
 from gradrepl.engine.tensor import Tensor, tensor_of
 
@@ -100,17 +98,11 @@ def kthvalue_op(self, k, dim=-1, keepdim=False):
 # ---- overloads
 
 
-def with_result(name, result, out):
-    """Several results as PyTorch's named tuple, stored in `out` if it is given."""
-    kind = RETURN_TYPES[name]
-    return kind(result) if out is None else NAMES["into"](tuple(out), kind(result), name)
-
-
-def sort(self, dim=-1, descending=False, *, stable=None, out=None):
+def sort(self, dim=-1, descending=False, *, stable=None):
     if isinstance(dim, bool):
         dim, descending = -1, dim
     operation = sort_op if stable is None else sort_stable
-    return with_result("sort", operation(self, dim, descending), out)
+    return named("sort", operation(self, dim, descending))
 
 
 def argsort(self, dim=-1, descending=False, *, stable=False):
@@ -121,12 +113,12 @@ def msort(self):
     return sort_op(self, 0, False)[0]
 
 
-def topk(self, k, dim=-1, largest=True, sorted=True, *, out=None):
-    return with_result("topk", topk_op(self, int(k), dim, largest, sorted), out)
+def topk(self, k, dim=-1, largest=True, sorted=True):
+    return named("topk", topk_op(self, int(k), dim, largest, sorted))
 
 
-def kthvalue(self, k, dim=-1, keepdim=False, *, out=None):
-    return with_result("kthvalue", kthvalue_op(self, int(k), dim, keepdim), out)
+def kthvalue(self, k, dim=-1, keepdim=False):
+    return named("kthvalue", kthvalue_op(self, int(k), dim, keepdim))
 
 
 # ---- unique
@@ -239,46 +231,17 @@ def bucketize(input, boundaries, *, out_int32=False, right=False):
     return searchsorted(boundaries, input, out_int32=out_int32, right=right)
 
 
-def bincount(self, weights=None, minlength=0):
-    array = self.array
-    require(minlength >= 0, "minlength should be >= 0")
-    if array.dtype.kind not in "iub":
-        raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{SCALARS[array.dtype.name]}'")
-    require(array.ndim == 1 and not (array < 0).any(), "bincount only supports 1-d non-negative integral inputs.")
-    if weights is None:
-        return tensor_of(np.bincount(array.astype(np.int64), minlength=minlength))
-    require(weights.array.shape == array.shape, "weights should be 1-d and have the same length as input")
-    total = np.bincount(array.astype(np.int64), weights.array, minlength)
-    return tensor_of(total.astype(weights.array.dtype if weights.array.dtype.name == "float32" else np.float64))
-
-
-def histc(self, bins=100, min=0, max=0):
-    array = self.array
-    if array.dtype.kind != "f":
-        raise NotImplementedError(f"\"histogram_cpu\" not implemented for '{SCALARS[array.dtype.name]}'")
-    require(bins > 0, f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
-    if min == max and array.size:
-        min, max = float(array.min()), float(array.max())
-    if min == max:
-        min, max = min - 1, max + 1
-    if not math.isfinite(min) or not math.isfinite(max):
-        raise RuntimeError(f"torch.histc: range of [{min:g}, {max:g}] is not finite")
-    require(min < max, "torch.histc: max must be larger than min")
-    return tensor_of(np.histogram(array, bins, (min, max))[0].astype(array.dtype))
-
-
 def isin(elements, test_elements, *, assume_unique=False, invert=False):
     arrays = [x.array if isinstance(x, Tensor) else np.asarray(x) for x in (elements, test_elements)]
     return tensor_of(np.isin(*arrays, invert=invert))
 
 
-def nonzero(self, *, as_tuple=False, out=None):
+def nonzero(self, *, as_tuple=False):
     array = self.array
     if as_tuple:
-        return tuple([tensor_of(x) for x in np.nonzero(array if array.ndim else array.reshape(1))])
+        return joining.unbind(tensor_of(np.array(np.nonzero(array if array.ndim else array.reshape(1))).T), 1)
     found = np.array(np.nonzero(array)) if array.ndim else np.zeros((0, int(bool(array))), np.int64)
-    result = tensor_of(found.T)
-    return result if out is None else NAMES["into"](out, result, "nonzero")
+    return tensor_of(found.T)
 
 
 def argwhere(self):
@@ -287,6 +250,6 @@ def argwhere(self):
 
 publish(
     globals(),
-    both="sort argsort msort topk kthvalue unique unique_consecutive bincount histc nonzero argwhere isin",
+    both="sort argsort msort topk kthvalue unique unique_consecutive nonzero argwhere isin",
     functions="searchsorted bucketize",
 )

@@ -15,7 +15,7 @@ from gradrepl.engine.public import publish
 from gradrepl.engine.returns import RETURN_TYPES
 from gradrepl.engine.tensor import Tensor, tensor_of
 
-MEDIAN, NANMEDIAN, MODE, KTHVALUE, HISTOGRAM = (RETURN_TYPES[name] for name in ("median", "nanmedian", "mode", "kthvalue", "histogram"))
+MEDIAN, NANMEDIAN, MODE, HISTOGRAM = (RETURN_TYPES[name] for name in ("median", "nanmedian", "mode", "histogram"))
 FEW = (
     "{}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel divided by output "
     "numel). (Triggered internally at /__w/pytorch/pytorch/aten/src/ATen/native/ReduceOps.cpp:1861.)"
@@ -157,20 +157,6 @@ def median(self, dim=None, keepdim=False):
 
 def nanmedian(self, dim=None, keepdim=False):
     return nanmedian_all(self) if dim is None else NANMEDIAN(nanmedian_dim(self, dim, keepdim))
-
-
-@op("KthvalueBackward0", **SELECTION)
-def kthvalue_dim(self, k, dim=-1, keepdim=False):
-    size = self.shape[wrap_dim(dim, self.ndim)] if self.ndim else 1
-    if not size:
-        raise IndexError(f"kthvalue(): Expected reduction dim {wrap_dim(dim, self.ndim)} to have non-zero size.")
-    if not 0 < k <= size:
-        raise RuntimeError("kthvalue(): selected number k out of range for dimension " + str(wrap_dim(dim, self.ndim)))
-    return selected(self, dim, keepdim, lambda array, order, along: np.take(order, [k - 1], along))
-
-
-def kthvalue(self, k, dim=-1, keepdim=False):
-    return KTHVALUE(kthvalue_dim(self, k, dim, keepdim))
 
 
 @op("ModeBackward0", **SELECTION)
@@ -346,6 +332,6 @@ def bincount(input, weights=None, minlength=0):
 
 publish(
     globals(),
-    both="var std median nanmedian kthvalue mode quantile nanquantile cov corrcoef histc histogram bincount",
+    both="var std median nanmedian mode quantile nanquantile cov corrcoef histc histogram bincount",
     functions="var_mean std_mean",
 )
