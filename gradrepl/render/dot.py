@@ -116,6 +116,8 @@ class Writer:
         title = markup(card.title)
         lines = [markup(line) if place in card.heads else self.small(line) for place, line in enumerate(card.lines)]
         bold = title if card.kind in ("saved", "alias", "cut") else f"<b>{title}</b>"
+        if card.nodes == (card.id,):  # an op or a leaf: the id that the tree and messages call it by
+            bold += f" {self.small(card.id)}"
         return f"<{'<br/>'.join([bold, *lines])}>"
 
     def small(self, text: str) -> str:

@@ -236,7 +236,7 @@ class Painter:
         if isinstance(target, int):
             node = self.graph.nodes[target]
             if node.leaf:
-                return Card(id, "alias", labels.names_text(node.names, 1) or "leaf", ("shared",), labels.tooltip(node), nodes=(node.id,))
+                return Card(id, "alias", labels.leaf_name(node, 1), ("shared",), labels.tooltip(node), nodes=(node.id,))
             return Card(id, "alias", f"↩ {labels.short(node.name)}", (node.id,), labels.tooltip(node), nodes=(node.id,))
         return Card(id, "alias", f"↩ {fold_id(self.graph, target)}")
 

@@ -151,6 +151,11 @@ def sum_label(node: Node, place: int, target: Output) -> str:
     return f"sum {shape_text(own)} → {shape_text(target.shape)}"
 
 
+def leaf_name(node: Node, most: int = 3) -> str:
+    """The names of a leaf; for want of one its id, so that its aliases can be told from those of another."""
+    return names_text(node.names, most) or f"leaf {node.id}"
+
+
 def leaf_text(node: Node) -> str:
     """The second line of a leaf."""
     output = node.outputs[0]

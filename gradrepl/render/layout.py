@@ -59,7 +59,7 @@ def run(command: list[str], text: str, seconds: float) -> bytes:
             process.kill()
             raise
     if process.returncode:
-        lines = words.decode(errors="replace").strip().splitlines()
+        lines = [line for line in words.decode(errors="replace").splitlines() if line.strip() and not line.startswith("Warning")]
         raise GraphError(f"{name} failed: {lines[-1] if lines else f'status {process.returncode}'}")
     return picture
 
