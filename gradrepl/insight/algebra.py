@@ -23,6 +23,20 @@ def parsed(source: str) -> ast.expr | None:
         return None
 
 
+def operands(node: ast.AST | None) -> list[ast.AST]:
+    """What an operation is applied to: `x` and `2` in `x ** 2`, `x` in `torch.sin(x)` and `x.sin()`."""
+    if isinstance(node, ast.BinOp):
+        return [node.left, node.right]
+    if isinstance(node, ast.UnaryOp):
+        return [node.operand]
+    if isinstance(node, ast.Subscript):
+        return [node.value]
+    if isinstance(node, ast.Call):
+        library = isinstance(node.func, ast.Name) or ast.unparse(node.func).startswith(("torch.", "F.", "nn.", "np."))
+        return list(node.args) if library else [node.func.value, *node.args]  # type: ignore[attr-defined]
+    return []
+
+
 def mentions(node: ast.AST, name: str = "grad") -> bool:
     return any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(node))
 

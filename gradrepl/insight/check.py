@@ -86,7 +86,7 @@ def told(comparison: Comparison, several: bool) -> list[str]:
     size = np.size(comparison.analytic)
     if comparison.ok:
         worst = float(np.max(np.abs(comparison.analytic - comparison.numeric))) if size else 0.0
-        agreed = f"{derivative}{which}: all {size} entries agree (largest difference {number(worst)})"
+        agreed = f"{derivative}{which}: {'the entry agrees' if size == 1 else f'all {size} entries agree'} (largest difference {number(worst)})"
         return [agreed] + ([f"  note: {comparison.hint}"] if comparison.hint else [])
     lines = [f"{derivative}{which}: {len(comparison.wrong)} of {size} entries disagree"]
     for wrong in comparison.wrong[:MOST_ENTRIES]:

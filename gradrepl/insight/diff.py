@@ -10,6 +10,7 @@ from typing import Any
 from gradrepl.graphs import capture
 from gradrepl.graphs.errors import GraphError
 from gradrepl.graphs.model import Graph, Node
+from gradrepl.insight.places import spelled
 
 MOST_LINES = 40
 
@@ -27,7 +28,7 @@ class Change:
         sign = {"removed": "-", "added": "+"}.get(self.kind, "~")
         node = self.before or self.after
         assert node is not None
-        where = f"  line {node.source.line}: {node.source.text}" if node.source and node.source.text else ""
+        where = f"  {spelled(node.source.filename, node.source.line)}: {node.source.text}" if node.source and node.source.text else ""
         names = "" if node.leaf or not node.names else f" {node.names[0]}"
         return f"{sign} {'leaf ' + node.title if node.leaf else node.name} {node.id}{names}{f'  {self.note}' if self.note else ''}{where}"
 

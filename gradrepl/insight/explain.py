@@ -5,16 +5,17 @@ Imports graphs, formulas, algebra, numerals, step (for what a node saved).
 
 from __future__ import annotations
 
+import ast
 import sys
 from dataclasses import dataclass
 from typing import Any
 
 from gradrepl.graphs import capture
 from gradrepl.graphs.model import Graph, Node
-from gradrepl.insight.algebra import latex, local_derivative, parsed, substituted, symbol
+from gradrepl.insight.algebra import latex, local_derivative, operands, parsed, substituted, symbol
 from gradrepl.insight.formulas import formula_for, formulas_of, mathematics, real
-from gradrepl.insight.observer import seen
 from gradrepl.insight.numerals import numbers
+from gradrepl.insight.observer import seen
 from gradrepl.insight.step import saved_values
 
 MOST_PATHS = 6  # of one leaf that are written out
@@ -83,7 +84,7 @@ class Chain:
 
     @property
     def latex(self) -> str:
-        rest = rf" + \cdots" if self.more else ""
+        rest = r" + \cdots" if self.more else ""
         head = rf"\frac{{\partial {symbol(self.root)}}}{{\partial {symbol(self.leaf)}}}"
         quotients = " + ".join(path.latex_quotients for path in self.paths) + rest
         products = " + ".join(path.latex_product for path in self.paths) + rest
@@ -175,7 +176,9 @@ class Writer:
 
     def expression(self, node: Node) -> str:
         """The op over the names of its inputs: `n4 * 3`, `sum(n2)`."""
-        names = [self.name(self.nodes[e[0]], e[1]) if e else self.constant(node, place) for place, e in enumerate(node.inputs)]
+        kept = seen(self.functions[node.id])
+        written = operands(parsed(kept.where.text)) if kept else []
+        names = [self.name(self.nodes[e[0]], e[1]) if e else self.constant(node, place, written) for place, e in enumerate(node.inputs)]
         base = node.name.partition("Backward")[0]
         if base in CALLS:
             others = [self.plain(node, slot) for slot in ("other", "exponent", "vec", "mat2", "tensor") if slot in dict(node.arguments) or slot in self.saved[node.id]]
@@ -191,10 +194,11 @@ class Writer:
         arguments = [f"{k}={v}" for k, v in node.arguments if k not in own and not k.endswith(("sizes", "numel", "strides")) and v is not None]
         return f"{word}({', '.join(names + arguments[:3])})"
 
-    def constant(self, node: Node, place: int) -> str:
-        """An input without a graph: its name or value, if it was saved."""
+    def constant(self, node: Node, place: int, written: list) -> str:
+        """An input without a graph: its name or value, if it was saved; else as the program writes it."""
         name, _ = formula_for(node.name, place, len(node.inputs))
-        return self.plain(node, name)
+        known = self.plain(node, name)
+        return ast.unparse(written[place]) if known == "?" and place < len(written) else known
 
     def plain(self, node: Node, slot: str) -> str:
         named = next((s.names[0] for s in node.saved if slot in s.slots and s.names), "")

@@ -52,8 +52,11 @@ class Place(NamedTuple):
     def statement(self) -> ast.stmt | None:
         return statement_at(self.filename, self.line)
 
-    def __str__(self) -> str:
-        return f"line {self.line}"
+    @property
+    def statement_text(self) -> str:
+        """The whole statement, as it is written."""
+        statement = self.statement
+        return source_of(self.filename, statement) if statement is not None else self.text
 
 
 @lru_cache(2000)
@@ -76,6 +79,19 @@ def segment(filename: str, position: Position) -> str:
         lines[-1] = lines[-1].encode()[: position.end_column].decode(errors="ignore")
     lines[0] = lines[0].encode()[position.column :].decode(errors="ignore")
     return " ".join(line.strip() for line in lines)
+
+
+def source_of(filename: str, node: ast.AST) -> str:
+    """A node as it is written, on one line."""
+    return segment(filename, Position(node.lineno, node.end_lineno, node.col_offset, node.end_col_offset))  # type: ignore[attr-defined]
+
+
+def spelled(filename: str, line: int) -> str:
+    """A line as a person finds it: "line 4"; in a shell "input 3", and its line where it has several."""
+    if not filename.startswith("<gradrepl-"):
+        return f"line {line}"
+    several = len(linecache.getlines(filename)) > 1
+    return f"input {filename[10:-1]}" + (f", line {line}" if several else "")
 
 
 def foreign(filename: str) -> bool:
@@ -115,7 +131,7 @@ class Program:
 
     def text(self, node: ast.AST) -> str:
         """What an expression looks like in the source, on one line."""
-        return segment(self.filename, Position(node.lineno, node.end_lineno, node.col_offset, node.end_col_offset))  # type: ignore[attr-defined]
+        return source_of(self.filename, node)
 
 
 @lru_cache(64)

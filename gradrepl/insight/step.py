@@ -22,6 +22,7 @@ from gradrepl.graphs.protocol import is_tensor, node_type
 from gradrepl.insight.formulas import filled, formula_for, mathematics, real
 from gradrepl.insight.history import HISTORY
 from gradrepl.insight.numerals import array_of, numbers
+from gradrepl.insight.places import spelled
 
 BROADCASTS = re.compile(r"(Add|Sub|Rsub|Mul|Div|Pow|Where|Maximum|Minimum|Atan2|Lerp)Backward\d")  # PyTorch's own sum the gradient down before a hook sees it
 MOST_FRAMES = 60  # nodes of a graph that is drawn once per step
@@ -84,7 +85,7 @@ class Move:
 
     def __str__(self) -> str:
         source = self.node.source
-        where = f"    {source.text}  (line {source.line})" if source and source.text else ""
+        where = f"    {source.text}  ({spelled(source.filename, source.line)})" if source and source.text else ""
         bad = "" if self.finite else "    ! not finite"
         return "\n".join([f"{self.number}. {self.title}{where}{bad}", *(f"   {line}" for line in self.lines)])
 

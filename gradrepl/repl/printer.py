@@ -44,12 +44,14 @@ class Printer:
 
 
 def show(value: Any, settings=None) -> None:
-    """Write a value to standard output. Its `repr` is written as it is; only what draws itself is laid out."""
+    """Write a value to standard output: its `repr` as it is; what draws itself is laid out, what can be gone through has its own prompt."""
     stream = sys.stdout
     if settings and hasattr(type(value), "_repr_mimebundle_") and type(value).__name__ == "Graph" and is_terminal(stream):
         from gradrepl.repl.images import show_graph
 
         show_graph(value, settings, stream)
+    elif settings and hasattr(type(value), "interact") and is_terminal(stream) and is_terminal(sys.stdin):
+        value.interact()
     elif draws_itself(value):
         draw(value, stream)
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,4 +35,9 @@ class Answer:
 
 def answer(cause: str, sentence: str, *evidence: str | None, fix: str = "") -> Answer:
     """An answer; evidence that is not known is left out."""
-    return Answer(cause, sentence, tuple(line for line in evidence if line), fix)
+    return Answer(cause, in_input(sentence), tuple(in_input(line) for line in evidence if line), in_input(fix))
+
+
+def in_input(text: str) -> str:
+    """Something happens on a line, but in an input."""
+    return re.sub(r"\bon (input \d+)", r"in \1", text)

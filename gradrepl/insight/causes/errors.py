@@ -17,7 +17,7 @@ from gradrepl.insight.causes.slicing import TOP, Hop, Slice
 from gradrepl.insight.causes.steps import operands
 from gradrepl.insight.history import Pass, Write
 from gradrepl.insight.observer import engine_of, seen
-from gradrepl.insight.places import Place, foreign
+from gradrepl.insight.places import Place, foreign, source_of
 
 
 class Failure(Question):
@@ -284,10 +284,9 @@ def instead(fix: str) -> str:
 
 
 def one_line(write: Write) -> str:
-    statement = write.where.statement
-    return (
-        ast.unparse(statement) if isinstance(statement, (ast.AugAssign, ast.Assign)) and "(" not in write.where.text else write.where.text
-    )
+    """A write as the program writes it: the statement, or the call."""
+    whole = isinstance(write.where.statement, (ast.AugAssign, ast.Assign)) and "(" not in write.where.text
+    return write.where.statement_text if whole else write.where.text
 
 
 def spoilt_node(f: Failure, then: int, now: int) -> tuple[str, str, list[str], Place | None, str] | None:
@@ -367,7 +366,8 @@ def out_of_place(f: Failure, write: Write | None, name: str) -> str:
     if write is not None and write.where.text.endswith(".step()"):
         return f"call {write.where.text} after the last backward() that needs the old values, or compute the result again after it"
     if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name) and type(statement.op) in OPERATORS:
-        return f"{name} = {name} {OPERATORS[type(statement.op)]} {ast.unparse(statement.value)}"
+        value = source_of(write.where.filename, statement.value) if write else f.text(statement.value)
+        return f"{name} = {name} {OPERATORS[type(statement.op)]} {value}"
     call = statement.value if isinstance(statement, ast.Expr) else None
     if (
         isinstance(call, ast.Call)

@@ -21,7 +21,7 @@ from gradrepl.insight.causes.program import Source
 from gradrepl.insight.causes.slicing import Hop, Slice
 from gradrepl.insight.history import HISTORY, Arrival, Event, Pass, Step, Write
 from gradrepl.insight.observer import seen
-from gradrepl.insight.places import Place
+from gradrepl.insight.places import Place, spelled
 
 
 class Question:
@@ -79,10 +79,8 @@ class Question:
             filename, line = self.source.owner[place].filename, place.lineno  # type: ignore[attr-defined]
         else:
             filename, line = place.filename, place.line
-        if filename.startswith("<gradrepl-"):
-            return f"input {filename[10:-1]}" + (f", line {line}" if statement_count(filename) > 1 else "")
-        mine = filename == self.filename or len(self.source.files) > 1
-        return f"line {line}" + ("" if mine else f" of {filename.rpartition('/')[2]}")
+        elsewhere = filename != self.filename and len(self.source.files) == 1 and not filename.startswith("<")
+        return spelled(filename, line) + (f" of {filename.rpartition('/')[2]}" if elsewhere else "")
 
     # ---- the graph
 
@@ -251,10 +249,6 @@ class Question:
 
     def calls(self, *methods: str) -> Iterator[ast.Call]:
         return iter(self.source.calls(*methods))
-
-
-def statement_count(filename: str) -> int:
-    return len(linecache.getlines(filename))
 
 
 def call_at(source: Source, place: Place) -> ast.AST | None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gradrepl.insight.algebra import operands
 from gradrepl.insight.causes.question import Question
 from gradrepl.insight.history import Step
 from gradrepl.insight.numerals import numbers
@@ -87,19 +88,6 @@ def operand(step: Step, index: int = 0) -> str:
     node = expression(step)
     found = [n for n in operands(node) if n is not None] if node is not None else []
     return ast.unparse(found[index]) if index < len(found) else ""
-
-
-def operands(node: ast.AST) -> list[ast.AST]:
-    if isinstance(node, ast.BinOp):
-        return [node.left, node.right]
-    if isinstance(node, ast.UnaryOp):
-        return [node.operand]
-    if isinstance(node, ast.Subscript):
-        return [node.value]
-    if isinstance(node, ast.Call):
-        library = isinstance(node.func, ast.Name) or ast.unparse(node.func).startswith(("torch.", "F.", "nn.", "np."))
-        return list(node.args) if library else [node.func.value, *node.args]  # type: ignore[attr-defined]
-    return []
 
 
 def text(step: Step) -> str:

@@ -511,6 +511,7 @@ def nothing_unusual(q: Question) -> Answer:
 
 
 FIRST = (
+    broadcast,
     accumulated,
     hook_too_early,
     hook_changed,
@@ -522,4 +523,4 @@ FIRST = (
     shared_by_ties,
     at_a_bound,
 )  # before zeros are looked at
-RULES = (broadcast, seeded, expanded, used_often, sum_or_mean, nothing_unusual)
+RULES = (seeded, expanded, used_often, sum_or_mean, nothing_unusual)
