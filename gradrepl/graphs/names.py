@@ -73,10 +73,12 @@ def _inner(name: str, thing: Any) -> Iterator[tuple[str, Any]]:
 
 
 def find_names(names: Any, frame: FrameType | None = None) -> Names:
-    """Return the names in `names`, a dict or a Module.
+    """Return the names in `names`: a dict, the namespace of a program, or a Module.
 
     Where that is None, or for what is no parameter of that Module, they are those of the variables that the program at `frame` sees.
     """
+    if isinstance(names, Mapping) and "__name__" in names:
+        return Names(_public(names))
     visible = _visible(frame) if frame and (names is None or is_module(names)) else {}
     if names is None:
         return Names(visible)
@@ -95,7 +97,11 @@ def find_names(names: Any, frame: FrameType | None = None) -> Names:
 def _visible(frame: FrameType) -> dict[str, Any]:
     """The variables of a frame, its own before the globals, without those that begin with an underscore."""
     visible = {**frame.f_globals, **_own(frame)} if frame.f_locals is not frame.f_globals else frame.f_globals
-    return {name: thing for name, thing in visible.items() if isinstance(name, str) and not name.startswith("_")}
+    return _public(visible)
+
+
+def _public(namespace: Mapping[Any, Any]) -> dict[str, Any]:
+    return {name: thing for name, thing in list(namespace.items()) if isinstance(name, str) and not name.startswith("_")}
 
 
 def _own(frame: FrameType) -> dict[str, Any]:
