@@ -486,19 +486,19 @@ def randint_like(shape_of, *args, dtype=None, generator=None, **named):
     return random_array(blank_like(shape_of, dtype), low, high, generator or default_generator)
 
 
-@op("NormalBackward1", mean="zeros_like(grad)")
+@op("NormalBackward1", mean="grad.new_zeros(mean.sym_sizes())")
 def normal_around(mean, std, generator):
     need(std >= 0, f"normal expects std >= 0.0, but found std {std:g}")
     return normal(mean.size, mean.dtype, generator).reshape(mean.shape) * mean.dtype.type(std) + mean
 
 
-@op("NormalBackward2", std="zeros_like(grad)")
+@op("NormalBackward2", std="grad.new_zeros(std.sym_sizes())")
 def normal_spread(mean, std, generator):
     need(bool((std >= 0).all()), "normal expects all elements of std >= 0.0")
     return normal(std.size, std.dtype, generator).reshape(std.shape) * std + std.dtype.type(mean)
 
 
-@op("NormalBackward3", mean="zeros_like(grad)", std="zeros_like(grad)")
+@op("NormalBackward3", mean="grad.new_zeros(mean.sym_sizes())", std="grad.new_zeros(std.sym_sizes())")
 def normal_pairs(mean, std, generator):
     need(bool((std >= 0).all()), "normal expects all elements of std >= 0.0")
     shape = np.broadcast_shapes(mean.shape, std.shape)
