@@ -5,6 +5,7 @@ A guard takes the positional arguments of the function it guards and any keyword
 """
 
 import inspect
+import re
 from types import FunctionType
 
 import numpy as np
@@ -157,7 +158,7 @@ def inside(function, name, args, kwargs, mistake):
     """A function of nn.functional that PyTorch writes in Python: Python's own words for the call, C's for what it passes on."""
     from gradrepl.engine.signatures import bound_arguments, signatures
 
-    if mistake is None or is_binding(mistake) or not isinstance(mistake, (TypeError, AttributeError)):
+    if mistake is None or is_binding(mistake) or isinstance(mistake, ValueError):
         return without_table(function, name, mistake)
     given = inspect.signature(function).bind(*args, **kwargs).arguments
     asked = ASKS.get(name) or name
@@ -168,7 +169,8 @@ def inside(function, name, args, kwargs, mistake):
     options = signatures("methods" if name in METHODS else "functional", name)
     names = [p.name for p in options[-1].parameters] if options else ()
     given = {key: given[key] for key in names if key in given}
-    if names and list(given)[:1] == list(names[:1]):
+    required = {p.name for p in options[-1].parameters if not p.optional} if options else {""}
+    if required <= set(given):
         count = next((i for i, (key, wanted) in enumerate(zip(given, names, strict=False)) if key != wanted), len(given))
         first = list(given.values())[:count]
         bound_arguments(options, first, {key: given[key] for key in list(given)[count:]})
@@ -179,8 +181,8 @@ def without_table(function, name, mistake):
     """Python's own words, for a function that PyTorch also writes in Python; only the name must be the public one."""
     if mistake is None:
         raise TypeError(f"{name}(): unsupported arguments") from None
-    if is_binding(mistake) and function.__name__ != name:
-        raise TypeError(str(mistake).replace(f"{function.__name__}()", f"{name}()")) from None
+    if is_binding(mistake):
+        raise TypeError(re.sub(r"^[\w.<>]+\(\)", f"{name}()", str(mistake))) from None
     return GENUINE
 
 
@@ -191,7 +193,8 @@ def is_binding(mistake):
     place = mistake.__traceback__
     while place.tb_next is not None:
         place = place.tb_next
-    return place.tb_frame.f_globals is GUARDED or place.tb_frame.f_code is by_name.__code__
+    code = place.tb_frame.f_code
+    return place.tb_frame.f_globals is GUARDED or code is by_name.__code__ or code.co_name == "compile_and_call"
 
 
 def called_by_name(function, receiver, bound):

@@ -32,6 +32,9 @@ TYPES = dict(
 OF_TYPE = {f"torch.{kind}Tensor": DTYPES[name] for name, kind in TYPES.items()}
 
 
+KIND = dtype  # where a parameter has its name
+
+
 def cast(self, kind, copy=False, memory_format=None):
     """The tensor in another NumPy dtype: itself where nothing changes."""
     if memory_format is not None and memory_format is not FORMATS["preserve_format"]:
@@ -44,15 +47,15 @@ def cast(self, kind, copy=False, memory_format=None):
 def to(self, *args, **named):
     """Another dtype or device: `to(dtype)`, `to(device, dtype)`, `to(other)`, each with keywords."""
     first = args[0] if args else None
-    if isinstance(first, Tensor) or "other" in named:
-        return to_other(self, *args, **named)
+    if isinstance(first, Tensor) or "tensor" in named:
+        return to_tensor(self, *args, **named)
     if isinstance(first, dtype) or isinstance(first, type) and first in OF_PYTHON:
         return to_dtype(self, *args, **named)
     return to_device(self, *args, **named)
 
 
-def to_other(self, other, non_blocking=False, copy=False, *, memory_format=None):
-    return cast(self, other.array.dtype, copy, memory_format)
+def to_tensor(self, tensor, non_blocking=False, copy=False, *, memory_format=None):
+    return cast(self, tensor.array.dtype, copy, memory_format)
 
 
 def to_dtype(self, dtype, non_blocking=False, copy=False, *, memory_format=None, device=None):
@@ -69,7 +72,7 @@ def converter(name):
     """`x.double()` and the like."""
     kind = np.dtype(name)
 
-    def convert(self, memory_format=None):
+    def convert(self, *, memory_format=None):
         return cast(self, kind)
 
     return convert
@@ -92,7 +95,12 @@ def type_(self, dtype=None, non_blocking=False, **kwargs):
         if dtype not in OF_TYPE:
             raise ValueError(f"invalid type: '{dtype}'")
         dtype = OF_TYPE[dtype]
-    return cast(self, numpy_dtype(getattr(dtype, "tensor_dtype", dtype)))
+    if not isinstance(dtype, (KIND, type)):
+        raise TypeError("dtype must be a type, str, or dtype object")
+    dtype = getattr(dtype, "dtype", dtype)
+    if not isinstance(dtype, KIND):
+        raise ValueError(f"invalid type: '{dtype.__name__}'")
+    return cast(self, dtype.array)
 
 
 def cpu(self, memory_format=None):
@@ -168,6 +176,10 @@ def iterate(self):
     return iter(NAMES["unbind"](self, 0))
 
 
+def backwards(self):
+    return self.flip(0) if self.array.ndim else self
+
+
 def contains(self, element):
     if isinstance(element, (Tensor, int, float, complex)):
         return bool((self.array == (element.array if isinstance(element, Tensor) else element)).any())
@@ -211,5 +223,5 @@ publish(
     globals(),
     methods="""to type:type_ type_as cpu cuda xpu item tolist numpy
         __int__:to_int __float__:to_python_float __complex__:to_complex __index__:to_index __bool__:truth __len__:length __iter__:iterate
-        __contains__:contains __array__:to_array __array_wrap__:array_wrap""",
+        __reversed__:backwards __contains__:contains __array__:to_array __array_wrap__:array_wrap""",
 )

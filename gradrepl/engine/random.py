@@ -448,6 +448,8 @@ def randn(*size, dtype=None, generator=None, **named):
 @made_by
 def randint(*args, dtype=None, generator=None, **named):
     low, high, size = bounds(args, named)
+    if not isinstance(size, (tuple, list)):
+        raise TypeError("randint(): size")
     return randint_array(sizes_of((size,)), low, high, dtype, generator)
 
 

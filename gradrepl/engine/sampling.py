@@ -11,6 +11,8 @@ import numpy as np
 
 from gradrepl.engine.declare import formula, op
 from gradrepl.engine.dtypes import scalar_name
+from gradrepl.engine.factories import fresh
+from gradrepl.engine.missing import without_derivative
 from gradrepl.engine.public import publish
 from gradrepl.engine.random import default_generator, few_normals, need
 from gradrepl.engine.tensor import tensor_of
@@ -150,12 +152,6 @@ def poisson_of(self, generator):
     return each(poisson_number, generator, self).astype(self.dtype)
 
 
-@op("BinomialBackward0", count="zeros_like(grad)", prob="zeros_like(grad)")
-def binomial_of(count, prob, generator):
-    count, prob = np.broadcast_arrays(count, prob)
-    return each(binomial_number, generator, count, prob).astype(count.dtype)
-
-
 @op("StandardGammaBackward0", self="grad * gamma_sensitivity(self, result)")
 def standard_gamma(self, generator):
     return np.maximum(each(gamma_number, generator, self), np.finfo(self.dtype).tiny).astype(self.dtype)
@@ -195,7 +191,9 @@ def poisson(input, generator=None):
 
 
 def binomial(count, prob, generator=None):
-    return binomial_of(count, prob, generator or default_generator)
+    parameters = np.broadcast_arrays(count.array, prob.array)
+    drawn = each(binomial_number, generator or default_generator, *parameters)
+    return without_derivative("binomial", fresh(drawn.astype(count.array.dtype)), count, prob)
 
 
 def _standard_gamma(input, generator=None):

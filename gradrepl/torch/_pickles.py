@@ -120,7 +120,7 @@ class Reader(pickle._Unpickler):
         self.storage = storage
 
     def persistent_load(self, saved):
-        tag, kind, key, _, count = saved
+        tag, kind, key, _, count = saved[:5]
         if tag != "storage":
             raise RuntimeError(f"Unknown typename for persistent_load, expected 'storage' but got '{tag}'")
         return TypedStorage(self.storage(kind, key, count))
