@@ -89,6 +89,13 @@ def test_names_that_fit_nothing_are_said_so():
     assert "none of the 1" in str(captured.tree())
 
 
+def test_the_namespace_of_a_program():
+    x = leaf(load("embedded"))
+    assert graph(x * 2, names={"__name__": "__main__", "_": x, "x": x}).nodes[-1].names == ("x",)
+    empty = graph(x * 2, names={"__name__": "__main__", "number": 3})
+    assert empty.nodes[-1].names == () and empty.notes == ()
+
+
 @pytest.mark.parametrize(
     "names, message", [(3, "names= takes a dict of tensors or a Module, not int"), ({"a": 1}, "names= holds no tensor")]
 )
