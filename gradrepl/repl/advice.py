@@ -15,13 +15,12 @@ from gradrepl.repl.tracebacks import is_internal
 ADVICE: tuple[tuple[str, str], ...] = (
     (
         r"grad can be implicitly created only for scalar outputs",
-        "{root} has shape {shape}: reduce it first, {root}.sum().backward(), "
-        "or say what to send back, {root}.backward(torch.ones_like({root}))",
+        "{root} has shape {shape}: reduce it first, {call}.sum().backward(), or say what to send back, {call}.backward(torch.ones({shape}))",
     ),
     (
         r"does not require grad and does not have a grad_fn",
         "nothing that {root} was computed from asks for a gradient: create it with requires_grad=True; "
-        "why({root}) shows where the graph was cut",
+        "why({call}) shows where the graph was cut",
     ),
     (r"a second time", "{earlier}compute {root} again before each backward, or keep the graph with backward(retain_graph=True)"),
     (r"modified by an inplace operation", "{writer}write out of place (x = x + 1, not x += 1), or change a x.clone()"),
@@ -106,9 +105,9 @@ def about_node(place: Place) -> list[str]:
     if graph is None or node is None:
         return [f"in {node_name(place.node)}"] if place.node is not None else []
     where = f", made by {located(node.source)}" if node.source else ""
-    live = place.node if place.node is not None else None
-    formulas = getattr(type(live), "formulas", None) or {}
-    written = [f"  gradient of {name}: {formula}" for name, formula in formulas.items() if isinstance(formula, str)]
+    from gradrepl.graphs.formulas import formulas
+
+    written = [f"  gradient of {name}: {formula}" for name, formula in formulas(node.name).items()]
     return [f"in {node.name} {node.id}{where}", *written[:3]]
 
 
@@ -148,7 +147,8 @@ def advice_for(message: str, place: Place = NOWHERE) -> list[str]:
 def details(place: Place, message: str, advice: str) -> dict[str, str]:
     """What the advice asks for by name."""
     known: dict[str, Any] = {
-        "root": lambda: root_name(place),
+        "root": lambda: root_name(place) or "it",
+        "call": lambda: root_name(place) or "(…)",
         "shape": lambda: str(tuple(place.root.shape)) if place.root is not None else "not a single number",
         "earlier": lambda: earlier_pass(place),
         "writer": lambda: writer_of(message),
@@ -157,9 +157,9 @@ def details(place: Place, message: str, advice: str) -> dict[str, str]:
 
 
 def root_name(place: Place) -> str:
-    """What the user calls the root."""
+    """What the user calls the root; empty where it has no name."""
     names = names_of(place.frame) if place.root is not None else {}
-    return next((name for name, value in names.items() if value is place.root and not name.startswith("_")), "it")
+    return next((name for name, value in names.items() if value is place.root and not name.startswith("_")), "")
 
 
 def earlier_pass(place: Place) -> str:

@@ -5,9 +5,11 @@ import inspect
 import re
 from typing import Any
 
-from gradrepl.repl.facts import about, is_node, is_tensor, node_name, place, short
-from gradrepl.repl.lookup import is_instance, is_op, lookup, signature_text
+from gradrepl.repl.facts import about, formulas_of, is_node, is_tensor, node_name, place, short
+from gradrepl.repl.lookup import is_instance, is_op, lookup, signature_texts
 from gradrepl.repl.namespace import Preloaded
+
+MOST_OPS = 4
 
 
 def describe(expression: str, shell, source: bool = False) -> None:
@@ -28,7 +30,8 @@ def lines_about(expression: str, value: Any, bound: bool = False) -> list[str]:
         return about_node(expression, value)
     if callable(value):
         return about_callable(expression, value, bound)
-    return [f"{expression}: {type(value).__module__}.{type(value).__qualname__}", *sentence(value)]
+    module, name = type(value).__module__, type(value).__qualname__
+    return [f"{expression}: {name if module == 'builtins' else f'{module}.{name}'}", *sentence(value)]
 
 
 def about_tensor(expression: str, value: Any) -> list[str]:
@@ -59,18 +62,30 @@ def saved_names(node: Any) -> list[str]:
 
 
 def formulas(kind: type) -> list[str]:
-    """The derivative of each input, in the very words that run."""
-    table = getattr(kind, "formulas", None)
-    if not isinstance(table, dict) or not table:
-        return []
-    return ["derivative", *(f"    {kind.__name__}  {name}: {text}" for name, text in table.items() if isinstance(text, str))]
+    """The derivative of each input, in the very words that run in the embedded engine."""
+    table = formulas_of(kind)
+    return ["derivative", *(f"    {kind.__name__}  {name}: {text}" for name, text in table.items())] if table else []
 
 
 def about_callable(expression: str, value: Any, bound: bool = False) -> list[str]:
     name = expression.rpartition(".")[2]
     shown, result = example(expression, value, name)
-    node = getattr(result, "grad_fn", None) if is_tensor(result) else None
-    return [f"{expression}{signature_text(value, name, bound)}", *sentence(value, name), *(formulas(type(node)) if node else []), *shown]
+    ways = [f"{expression}{text}" for text in signature_texts(value, name, bound)]
+    return [*ways, *sentence(value, name), *derivatives(result), *shown]
+
+
+def derivatives(result: Any) -> list[str]:
+    """The formulas of the few ops that made a result."""
+    tensor = next((item for item in (result if isinstance(result, tuple) else [result]) if is_tensor(item)), None)
+    found: dict[type, None] = {}
+    todo = [tensor.grad_fn] if tensor is not None else []
+    while todo and len(found) < MOST_OPS:
+        node = todo.pop()
+        if node is not None and formulas(type(node)):
+            found[type(node)] = None
+            todo += [below for below, _ in node.next_functions]
+    lines = [line for kind in found for line in formulas(kind)[1:]]
+    return ["derivative", *lines] if lines else []
 
 
 def sentence(value: Any, name: str = "") -> list[str]:
@@ -88,7 +103,9 @@ def sentence(value: Any, name: str = "") -> list[str]:
 
 def is_torch(value: Any) -> bool:
     """Whether it belongs to the engine's public modules."""
-    return str(getattr(value, "__module__", None) or "").startswith(("torch", "gradrepl.engine")) or callable(value) and is_op(value)
+    owner = getattr(value, "__self__", getattr(value, "__objclass__", None))
+    modules = [str(getattr(thing, "__module__", None)) for thing in (value, type(owner), owner if isinstance(owner, type) else None)]
+    return any(module.partition(".")[0] == "torch" for module in modules) or callable(value) and is_op(value)
 
 
 def example(expression: str, value: Any, name: str) -> tuple[list[str], Any]:

@@ -15,6 +15,14 @@ def is_node(value: Any) -> bool:
     return hasattr(type(value), "next_functions")
 
 
+def formulas_of(kind: type) -> dict[str, str]:
+    """The derivative of each input of a node class; of PyTorch's own nodes too, by their names."""
+    from gradrepl.graphs.formulas import formulas
+
+    own = getattr(kind, "formulas", None) or formulas(kind.__name__)
+    return {name: text for name, text in own.items() if isinstance(text, str)}
+
+
 def node_name(node: Any) -> str:
     return type(node).__name__
 

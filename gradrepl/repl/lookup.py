@@ -247,8 +247,8 @@ def is_op(function: Any) -> bool:
 def signature(function: Any, name: str = "", bound: bool = False) -> inspect.Signature | None:
     """The signature; None where a function does not tell. An op has the one with most parameters that PyTorch gives under its name."""
     try:
-        if is_op(function) and (declared := op_signature(name or function.__name__, bound)):
-            return declared
+        if is_op(function) and (declared := op_signatures(name or function.__name__, bound)):
+            return max(declared, key=lambda option: len(option.parameters))
         found = inspect.signature(function)
     except (ValueError, TypeError):
         return None
@@ -256,15 +256,16 @@ def signature(function: Any, name: str = "", bound: bool = False) -> inspect.Sig
     return found.replace(parameters=parameters[1:]) if bound and parameters and parameters[0].name == "self" else found
 
 
-def op_signature(name: str, bound: bool) -> inspect.Signature | None:
+def op_signatures(name: str, bound: bool) -> list[inspect.Signature]:
+    """The ways in which PyTorch lets an op be called."""
     from gradrepl.engine.signatures import signatures
 
-    options = [option for option in signatures("methods" if bound else "functions", name) if not option.hidden]
-    if not options:
-        return None
-    longest = max(options, key=lambda option: len(option.parameters))
+    return [as_python(option) for option in signatures("methods" if bound else "functions", name) if not option.hidden]
+
+
+def as_python(option: Any) -> inspect.Signature:
     kinds = {False: inspect.Parameter.POSITIONAL_OR_KEYWORD, True: inspect.Parameter.KEYWORD_ONLY}
-    parameters = [inspect.Parameter(p.name, kinds[p.keyword_only], default=default_of(p)) for p in longest.parameters]
+    parameters = [inspect.Parameter(p.name, kinds[p.keyword_only], default=default_of(p)) for p in option.parameters]
     return inspect.Signature(sorted(parameters, key=lambda p: (p.kind, p.default is not p.empty)))
 
 
@@ -291,6 +292,12 @@ def signature_text(function: Any, name: str = "", bound: bool = False) -> str:
         return line[line.index("(") :] if "(" in line else "(…)"
     parameters = [parameter.replace(annotation=parameter.empty) for parameter in found.parameters.values()]
     return str(found.replace(parameters=parameters, return_annotation=inspect.Signature.empty))
+
+
+def signature_texts(function: Any, name: str = "", bound: bool = False) -> list[str]:
+    """All the ways to call a function: of an op one line for each that PyTorch knows."""
+    declared = op_signatures(name, bound) if is_op(function) else []
+    return [str(option) for option in declared] or [signature_text(function, name, bound)]
 
 
 def is_instance(owner: Known | OfType | None) -> bool:

@@ -16,7 +16,8 @@ any: whether some element is true
 arange: numbers from start to end, without end, a step apart
 argmax: where the largest value stands
 argmin: where the smallest value stands
-argsort: the places that would put the values in order
+argsolve: the x for which A x = B
+sort: the places that would put the values in order
 as_strided: a view with sizes and strides of one's own
 asin: the angle whose sine each element is
 atan: the angle whose tangent each element is
@@ -30,6 +31,7 @@ cat: tensors put one after the other along a dimension that exists
 ceil: each element rounded up
 chunk: the tensor in pieces along a dimension
 clamp: each element held between min and max; outside, the gradient is 0
+cholesky: the lower triangle whose product with its transpose gives the matrix
 clone: a copy in memory of its own that stays in the graph
 conv1d: a sliding product of signals with kernels
 conv2d: a sliding product of images with kernels
@@ -38,11 +40,14 @@ cosh: the hyperbolic cosine of each element
 cross_entropy: the negative log of the probability that softmax gives the right class, averaged
 cumprod: the product of all elements up to each
 cumsum: the sum of all elements up to each
+det: the determinant
 detach: the same memory outside the graph: no gradient flows through it
 diag: the diagonal of a matrix, or the matrix of a diagonal
 div: the quotient, element by element
 dot: the sum of the products of two vectors
 dropout: elements set to zero at random in training, the rest scaled up
+eigh: eigenvalues and eigenvectors of a symmetric matrix
+eigvalsh: eigenvalues of a symmetric matrix
 einsum: a sum of products written as indices
 elu: the element itself where positive, alpha * (exp(x) - 1) elsewhere
 embedding: rows of a table, picked by index
@@ -52,6 +57,7 @@ erf: the error function of each element
 exp: e to the power of each element
 expand: a view that repeats dimensions of size 1 without copying
 eye: the identity matrix
+fft: the discrete Fourier transform
 flatten: neighbouring dimensions made one
 flip: the order along the dimensions turned round
 floor: each element rounded down
@@ -62,7 +68,9 @@ gelu: the element times the normal probability of being below it
 gt: whether each element is greater than the other
 hardtanh: each element held between two bounds
 index_select: whole slices picked along a dimension
-interpolate: an image scaled up or down
+ifft: the inverse of the discrete Fourier transform
+interpolate: an
+inv: the inverse of a matrix image scaled up or down
 is_grad_enabled: whether operations are being recorded in the graph
 isnan: whether each element is not a number
 kl_div: how far one distribution is from another
@@ -108,6 +116,7 @@ outer: all products of an element of one vector with one of the other
 permute: a view with the dimensions in another order
 pow: each element to the power of the exponent
 prod: the product of the elements
+qr: an orthogonal matrix times an upper triangle
 rand: numbers drawn evenly from 0 to 1
 randint: whole numbers drawn evenly from a range
 randn: numbers drawn from the standard normal distribution
@@ -130,8 +139,10 @@ sign: -1, 0 or 1 by the sign of each element
 silu: the element times its sigmoid
 sin: the sine of each element
 sinh: the hyperbolic sine of each element
+slogdet: sign and logarithm of the determinant
 softmax: exponentials divided by their sum, so that they add up to 1
 softplus: log(1 + exp(x)), a smooth relu
+solve: the x for which A x = B
 sort: the values in order, and where they stood
 split: the tensor in pieces of a size
 sqrt: the square root of each element
@@ -141,6 +152,7 @@ stack: tensors of one shape put side by side along a new dimension
 std: the standard deviation
 sub: the difference, element by element; alpha scales the second term
 sum: the sum of the elements
+svd: rotations and singular values of a matrix
 t: the matrix with rows and columns exchanged, a view
 take: elements picked by their place in the flattened tensor
 tan: the tangent of each element
@@ -163,6 +175,7 @@ ones_like: ones in the shape of another tensor
 """
 VECTOR = "torch.tensor([0.5, 2.0])"
 MATRIX = "torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])"
+ROW = "torch.tensor([[0.5, 2.0]])"
 SQUARE = "torch.tensor([[2.0, 1.0], [1.0, 3.0]])"
 IMAGE = "torch.ones(1, 1, 3, 3)"
 # a parameter that is no tensor -> a value to show it with
@@ -177,7 +190,7 @@ CALLS = {
     "backward": "(x ** 2).sum().backward()",
     "cat": "torch.cat([x, x])",
     "clamp": "x.clamp(max=1.0)",
-    "cross_entropy": "F.cross_entropy(x.view(1, 2), torch.tensor([1]))",
+    "cross_entropy": "F.cross_entropy(x, torch.tensor([1]))",
     "detach": "x.detach()",
     "einsum": "torch.einsum('i,i->', x, x)",
     "embedding": "F.embedding(torch.tensor([1]), torch.ones(3, 2))",
@@ -188,10 +201,10 @@ CALLS = {
     "gather": "x.gather(0, torch.tensor([1, 0]))",
     "index_select": "x.index_select(0, torch.tensor([1]))",
     "linear": "F.linear(x, torch.ones(1, 2))",
-    "manual_seed": "torch.manual_seed(0)",
+    "manual_seed": "torch.manual_seed(0).initial_seed()",
     "masked_fill": "x.masked_fill(x > 1, 0.0)",
     "masked_select": "x.masked_select(x > 1)",
-    "nll_loss": "F.nll_loss(x.view(1, 2), torch.tensor([1]))",
+    "nll_loss": "F.nll_loss(x, torch.tensor([1]))",
     "ones": "torch.ones(2, 3)",
     "permute": "torch.ones(2, 3).permute(1, 0).shape",
     "rand": "torch.rand(2)",
@@ -208,6 +221,7 @@ CALLS = {
     "where": "torch.where(x > 1, x, 0.0)",
     "zeros": "torch.zeros(2, 3)",
 }
+SAMPLES = {"cross_entropy": ROW, "nll_loss": ROW}  # where the call needs an x of another shape
 
 
 def meaning(name: str) -> str:
@@ -220,7 +234,7 @@ def meaning(name: str) -> str:
 def examples(expression: str, value: Any, name: str) -> Iterator[list[str]]:
     """Programs that may show the function: its own call if there is one, then calls made from its parameters."""
     if name in CALLS:
-        yield ([f"x = {wanting_gradient(VECTOR)}"] if "x" in CALLS[name].replace(name, "") else []) + [CALLS[name]]
+        yield ([f"x = {wanting_gradient(SAMPLES.get(name, VECTOR))}"] if "x" in CALLS[name].replace(name, "") else []) + [CALLS[name]]
     if isinstance(value, type):
         return
     required = required_parameters(value, name)
