@@ -30,4 +30,4 @@ def repeat_backward(grad, repeats, sizes):
 def trace_backward(grad, sizes):
     rows, columns = sizes
     places = tensor_of(np.arange(0, rows * columns, columns + 1)[: min(sizes)])
-    return new_zeros(grad, (rows * columns,)).index_fill(0, places, grad).view(sizes)
+    return new_zeros(grad, (rows * columns,)).index_fill_(0, places, grad).view(sizes)

@@ -12,7 +12,7 @@ from gradrepl.engine.tensor import tensor_of
 
 @formula
 def gather_backward(grad, self, dim, index, sparse_grad):
-    return in_place(scatter_add)(zeros_like(self), dim, index, grad)
+    return in_place(scatter_add)(new_zeros(grad, self.array.shape), dim, index, grad)
 
 
 @formula
@@ -35,13 +35,13 @@ def index_fill_value_backward(grad, dim, index):
 
 @formula
 def take_backward(grad, self, index):
-    return in_place(put_op)(zeros_like(self), index, grad, True)
+    return in_place(put_op)(new_zeros(grad, self.array.shape), index, grad, True)
 
 
 @formula
 def masked_select_backward(grad, self, mask):
     shape = np.broadcast_shapes(self.array.shape, mask.array.shape)
-    return new_zeros(grad, shape).masked_scatter(mask, grad)
+    return tensor_of(np.zeros(shape, grad.array.dtype)).masked_scatter_(mask, grad)
 
 
 @formula

@@ -1,10 +1,14 @@
 """Derivatives of views and reshapes. Everything here runs on tensors, so that it can be differentiated."""
 
+import numpy as np
+
 from gradrepl.engine.declare import formula
 from gradrepl.engine.dims import wrap_dim
 from gradrepl.engine.formulas.general import zeros_like
+from gradrepl.engine.modes import here
 from gradrepl.engine.names import NAMES
-from gradrepl.engine.ops.shapes import as_strided, permute_dims, unsqueeze
+from gradrepl.engine.ops.shapes import as_strided, as_strided_backward_op, permute_dims, unsqueeze
+from gradrepl.engine.tensor import tensor_of
 
 
 @formula
@@ -18,6 +22,27 @@ def permute_backward(grad, dims):
 def start_of(geometry, storage_offset):
     """Where as_strided began: where its input did, if it was not told."""
     return geometry.start if storage_offset is None else storage_offset
+
+
+@formula
+def as_strided_backward(grad, geometry, size, stride, storage_offset):
+    """The gradient written into zeros through the view's strides, read with the base's; with a graph, as PyTorch records it."""
+    start = start_of(geometry, storage_offset)
+    if not here.grad or overlaps(size, stride) or overlaps(geometry.size, geometry.stride):
+        return as_strided_backward_op(grad, geometry, size, stride, storage_offset)
+    storage = tensor_of(np.zeros(geometry.span, grad.array.dtype))
+    as_strided(storage, size, stride, start).copy_(grad)
+    return as_strided(storage, geometry.size, geometry.stride, geometry.start)
+
+
+def overlaps(size, stride):
+    """Whether two elements may lie at one place: some stride does not reach over the smaller ones."""
+    reach = 1
+    for step, n in sorted((s, n) for s, n in zip(stride, size) if n != 1):
+        if step < reach:
+            return True
+        reach = step * (n - 1) + reach
+    return False
 
 
 @formula

@@ -177,10 +177,10 @@ class Reading:
 
     def __init__(self, tensor, keys):
         self.view, self.tensors, self.dim, self.covered = tensor, [], 0, 0
-        self.keys, taken = keys, sum(map(dims_taken, keys))
+        taken = sum(map(dims_taken, keys))
         self.skipped = tensor.array.ndim - taken
         require(self.skipped >= 0, f"too many indices for tensor of dimension {tensor.array.ndim}", IndexError)
-        for key in keys:
+        for self.place, key in enumerate(keys):
             self.read(key)
 
     def read(self, key):
@@ -203,6 +203,8 @@ class Reading:
             self.record(tensor_from(key))
         elif hasattr(key, "__index__"):
             self.read(operator.index(key) if not isinstance(key, np.bool_) else bool(key))
+        elif kind is str:
+            raise TypeError("new(): invalid data type 'str'")
         else:
             raise IndexError(NOT_AN_INDEX.format(kind.__name__))
 
@@ -212,17 +214,9 @@ class Reading:
         else:
             self.read(bool(key.array) if key.array.dtype.itemsize == 1 and key.array.dtype != np.int8 else int(key.array))
 
-    def select(self, place):
-        array = self.view.array
-        if not array.ndim:
-            raise IndexError(
-                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim "
-                "tensor to a number"
-            )
-        size = array.shape[self.dim]
-        if not -size <= place < size:
-            raise IndexError(f"index {place} is out of bounds for dimension {self.dim} with size {size}")
-        self.view = select_at(self.view, self.dim, place)
+    def select(self, index):
+        check_index(self.view.array, self.dim, index, self.place)
+        self.view = select_at(self.view, self.dim, index)
 
     def slice(self, key):
         bounds = slice_bounds(key)
@@ -240,6 +234,18 @@ class Reading:
         self.tensors += [None] * (self.dim - self.covered) + [tensor]
         self.dim += width
         self.covered = self.dim
+
+
+def check_index(array, dim, index, place):
+    """Whether a dim has an element of this number; `place` is where in the index it stands."""
+    if not array.ndim and index == 0:
+        raise IndexError(
+            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor to a "
+            "number"
+        )
+    size = array.shape[dim] if dim < array.ndim else 0
+    if not -size <= index < size:
+        raise IndexError(f"index {index} is out of bounds for dimension {place} with size {size}")
 
 
 def dims_taken(key):
@@ -287,12 +293,12 @@ def is_a_tuple(key):
 def getitem(self, key):
     kind = type(key)
     if kind is slice:
-        require(self.array.ndim, "slice() cannot be applied to a 0-dim tensor.")
-        return slice_dim(self, 0, *slice_bounds(key))
+        bounds = slice_bounds(key)
+        require(self.array.ndim, "slice() cannot be applied to a 0-dim tensor.", IndexError)
+        return slice_dim(self, 0, *bounds)
     if kind is int:
-        array = self.array
-        if array.ndim and -array.shape[0] <= key < array.shape[0]:
-            return select_at(self, 0, key)
+        check_index(self.array, 0, key, 0)
+        return select_at(self, 0, key)
     reading = Reading(self, keys_of(key))
     if reading.tensors:
         return index(reading.view, tuple(reading.tensors))
@@ -320,6 +326,8 @@ def setitem(self, key, value):
     value = value_for(self, value)
     if key is False:
         return
+    if type(key) is int:
+        check_index(self.array, 0, key, 0)
     reading = Reading(self, keys_of(key))
     if reading.tensors:
         shape = without_ones_in_front(value.array.shape)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from gradrepl.engine.advice import warn_once
-from gradrepl.engine.dims import require, wrap_dim
+from gradrepl.engine.dims import broadcast, require, wrap_dim
 from gradrepl.engine.dtypes import DTYPES
 from gradrepl.engine.modes import here
 from gradrepl.engine.ops import decompositions as basic
@@ -140,6 +140,8 @@ def lstsq(input, b, *, rcond=None, driver=None):
 
 
 def cholesky_solve(self, input2, upper=False):
+    kinds = f"b of type {SCALARS[self.array.dtype.name]} and A of type {SCALARS[input2.array.dtype.name]}"
+    require(self.array.dtype == input2.array.dtype, f"Expected b and A to have the same dtype, but found {kinds} instead.")
     return basic.cholesky_solve_op(self, input2, upper)
 
 
@@ -511,9 +513,11 @@ def chain_matmul(*matrices):
 def linalg_cross(self, other, *, dim=-1):
     x, y = self.array, other.array
     require(x.ndim == y.ndim, "linalg.cross: inputs must have the same number of dimensions.")
+    require(x.ndim, f"Dimension specified as {dim} but tensor has no dimensions", IndexError)
     at = wrap_dim(dim, x.ndim)
     if x.shape[at] != 3 or y.shape[at] != 3:
         raise RuntimeError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {x.shape[at]} and {y.shape[at]}")
+    broadcast(x.shape, y.shape)
     return basic.linalg_cross_op(self, other, dim)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from gradrepl.engine.declare import op
-from gradrepl.engine.dims import broadcast, require
+from gradrepl.engine.dims import broadcast, require, wrap_dim
 from gradrepl.engine.ops.pointwise import mul
 from gradrepl.engine.ops.shapes import (
     expand_array,
@@ -343,7 +343,9 @@ def tensordot(a, b, dims=2):
     require(a.array.dtype == b.array.dtype, "both inputs should have same dtype")
     contracted = 1
     for i, j in zip(first, second):
-        n, m = a.array.shape[i], b.array.shape[j]
+        for x, dim in ((a, i), (b, j)):
+            require(x.array.ndim, f"Dimension specified as {dim} but tensor has no dimensions", IndexError)
+        n, m = a.array.shape[wrap_dim(i, a.array.ndim)], b.array.shape[wrap_dim(j, b.array.ndim)]
         if n == 1 != m:
             b = b.sum(j, True)
         elif m == 1 != n:
@@ -358,8 +360,9 @@ def contract(a, b, first, second, contracted):
     rest_a = [i for i in range(a.array.ndim) if i not in first]
     rest_b = [i for i in range(b.array.ndim) if i not in second]
     size_a, size_b = [a.array.shape[i] for i in rest_a], [b.array.shape[i] for i in rest_b]
-    if not rest_a and not rest_b:
-        return reshape_to(dot(flatten(permute_dims(a, tuple(first))), flatten(permute_dims(b, tuple(second)))), ())
+    if set(size_a + size_b) <= {1}:
+        left, right = flatten(permute_dims(a, (*rest_a, *first))), flatten(permute_dims(b, (*second, *rest_b)))
+        return reshape_to(dot(left, right), (*size_a, *size_b))
     left = reshape_to(permute_dims(a, (*rest_a, *first)), (int(np.prod(size_a)), contracted))
     right = reshape_to(permute_dims(b, (*second, *rest_b)), (contracted, int(np.prod(size_b))))
     return reshape_to(mm(left, right), (*size_a, *size_b))

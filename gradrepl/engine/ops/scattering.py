@@ -171,13 +171,13 @@ def check_source(name, self, dim, index, source):
             f"{name}(): Index is supposed to be a vector, but got dim: {index.ndim} with type: {kind} and size: {list(index.shape)}"
         )
     count = source.shape[at] if source.ndim > at else 1
-    if index.size != count:
-        raise RuntimeError(f"{name}(): Number of indices ({index.size}) should be equal to source.size(dim): ({count}), for dim: {at}")
     if index.dtype.name not in ("int32", "int64"):
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index but got: {SCALARS[index.dtype.name]}")
     if self.dtype != source.dtype:
         kinds = f"self ({SCALARS[self.dtype.name]}) and source ({SCALARS[source.dtype.name]})"
         raise RuntimeError(f"{name}(): {kinds} must have the same scalar type")
+    if index.size != count:
+        raise RuntimeError(f"{name}(): Number of indices ({index.size}) should be equal to source.size(dim): ({count}), for dim: {at}")
     if self.ndim and [n for i, n in enumerate(self.shape) if i != at] != [n for i, n in enumerate(source.shape) if i != at]:
         raise RuntimeError(
             "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "

@@ -98,15 +98,20 @@ def kthvalue_op(self, k, dim=-1, keepdim=False):
 # ---- overloads
 
 
-def sort(self, dim=-1, descending=False, *, stable=None):
-    if isinstance(dim, bool):
-        dim, descending = -1, dim
+def order_given(order, stable, dim=-1, descending=False):
+    """dim and descending, as they may be given: by name only beside `stable`."""
+    if stable is not None and order:
+        raise TypeError("with stable= all arguments are given by name")
+    return (*order, *(dim, descending)[len(order) :])
+
+
+def sort(self, *order, stable=None, **named_order):
     operation = sort_op if stable is None else sort_stable
-    return named("sort", operation(self, dim, descending))
+    return named("sort", operation(self, *order_given(order, stable, **named_order)))
 
 
-def argsort(self, dim=-1, descending=False, *, stable=False):
-    return tensor_of(sorted_along(self.array, dim, descending)[1])
+def argsort(self, *order, stable=None, **named_order):
+    return tensor_of(sorted_along(self.array, *order_given(order, stable, **named_order))[1])
 
 
 def msort(self):
