@@ -45,6 +45,9 @@ def formatted(kind: type[BaseException], error: BaseException, tb: TracebackType
     """Python's own text for an error, with the user's frames only."""
     report = traceback.TracebackException(kind, error, tb, compact=True)
     keep_user_frames(report)
+    typed = all(frame.filename.startswith("<gradrepl-") for frame in report.stack)
+    if typed and kind.__module__ == "gradrepl.graphs.errors":  # the line is before the user's eyes, the message says what to type instead
+        return f"{kind.__name__}: {error}\n"
     return "".join(report.format())
 
 

@@ -211,3 +211,8 @@ def test_pytorchs_text_stays_first_and_untouched(fed):
     message = next(line for line in lines if line.startswith("RuntimeError: Trying to backward"))
     assert message.endswith("access saved tensors after calling backward.")
     assert lines.index(message) < min(number for number, line in enumerate(lines) if line.startswith("  in Exp"))
+
+
+def test_a_request_for_a_picture_that_cannot_be_is_answered_in_one_line(fed):
+    lines = fed.error("x = torch.ones(2)", "tree(x)", 'save(x, "x.svg")', "graph(3)").splitlines()
+    assert len(lines) == 3 and all(line.startswith("GraphError: ") for line in lines)
