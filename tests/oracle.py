@@ -3,17 +3,23 @@
 A sample is Python text; its last expression is the result. It is run on the embedded engine by the tests, and on PyTorch by record.py,
 which keeps the answers as JSON, so that the suite needs no PyTorch. A family is a file `tests/engine/samples_<family>.py` with a list
 `SAMPLES`, and if it needs more than the tensors below, a text `SETUP`.
+
+A program (`tests/engine/programs/<name>.py`) prints what it sees; what PyTorch printed stands beside it.
 """
 
 import ast
+import contextlib
 import importlib
+import io
 import json
 import math
 import pathlib
+import re
 import warnings
 
 HERE = pathlib.Path(__file__).parent
 RECORDED = HERE / "engine" / "recorded"
+PROGRAMS = HERE / "engine" / "programs"
 # the tensors every sample can use: a, b, s, m, k, c, z are leaves that require grad
 SETUP = """\
 D, F, I = torch.float64, torch.float32, torch.int64
@@ -125,3 +131,24 @@ def differences(expected, found, tolerance=1e-6, path=""):
         if math.isclose(expected, found, rel_tol=tolerance, abs_tol=tolerance) or (math.isnan(expected) and math.isnan(found)):
             return []
     return [] if type(expected) is type(found) and expected == found else [f"{path}: expected {expected!r}, found {found!r}"]
+
+
+def printed(torch, name):
+    """The lines a program prints, with addresses and places in PyTorch's own sources left out."""
+    import numpy
+
+    def attempt(function):
+        """Print what a function returns, or raises."""
+        try:
+            print(repr(function()))
+        except Exception as error:
+            print(type(error).__name__, "|", error)
+
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.manual_seed(0)
+        space = {"__name__": "__main__", "torch": torch, "attempt": attempt, "warnings": warnings, "np": numpy}
+        exec(compile((PROGRAMS / f"{name}.py").read_text(), name, "exec"), space)
+    text = re.sub(r"0x[0-9a-f]+", "0x", out.getvalue())
+    return re.sub(r" \(Triggered internally at [^)]*\)", "", text).splitlines()

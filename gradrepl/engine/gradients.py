@@ -1,7 +1,7 @@
 """The text of the two functions that run a node backwards, written once per node class from its formulas.
 
 `apply` runs them on tensors, so that it can be recorded; `run` runs their array form, where nobody records: `grad * other` then is one call
-of NumPy. A formula has an array form when everything it calls is an op or has one itself (`arrays`). Imports tensor only.
+of NumPy. A formula has an array form when everything it calls is an op or has one itself (`arrays`). Imports tensor and recorder.
 """
 
 import ast
@@ -9,7 +9,7 @@ import ast
 import numpy as np
 
 from gradrepl.engine.names import NAMES
-from gradrepl.engine.recorder import Array, Maybe
+from gradrepl.engine.recorder import Array, Arrays, Maybe
 from gradrepl.engine.tensor import Tensor, tensor_of
 
 APPLY = """\
@@ -30,7 +30,8 @@ READ = """\
     {saved} = _node.saved
     _versions = _node.versions
     if _versions is None:
-        {saved} = map(array_of, _node.unpack())
+        {saved} = _node.unpack()
+        {conversions}
     else:
         {checks}
 """
@@ -38,6 +39,9 @@ CHECK = """\
 if isinstance({0}, Tensor):
             if {0}.counter.version != _versions[{1}]: _node.unpack()
             {0} = {0}.array
+"""
+CHECK_KEPT = """\
+if [x is not None and x.counter.version for x in {0}] != _versions[{1}]: _node.unpack()
 """
 CHECK_LIST = """\
 if {0} is not None:
@@ -212,11 +216,11 @@ class Backwards:
         if not self.saves:
             return "pass"
         checked = self.op.places()["checked"]
-        checks = "".join(
-            (CHECK_LIST if self.op.kinds.get(self.saves[place]) is list else CHECK).format(self.saves[place], i) + "        "
-            for i, place in enumerate(checked)
-        )
-        return READ.format(saved=self.saved, checks=checks.rstrip() or "pass").strip()
+        kinds = {place: self.op.kinds.get(self.saves[place]) for place in checked}
+        texts = {list: CHECK_LIST, Arrays: CHECK_KEPT}
+        checks = "".join(texts.get(kinds[place], CHECK).format(self.saves[place], i) + "        " for i, place in enumerate(checked))
+        conversions = "; ".join("{0} = array_of({0})".format(self.saves[place]) for place in checked if kinds[place] is not Arrays)
+        return READ.format(saved=self.saved, checks=checks.rstrip() or "pass", conversions=conversions or "pass").strip()
 
     @property
     def release(self):

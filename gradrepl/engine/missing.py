@@ -12,8 +12,8 @@ class NotImplementedNode(Node):
     prefix = "torch::autograd::"
 
     def __init__(self, operation, edges, array):
-        super().__init__(edges, (), (), ((array.shape, array.dtype),))
-        self.operation, self.sequence_nr = operation, NEWEST
+        self.edges, self.saved, self.versions, self.hooks = edges, (), (), None  # no number is taken
+        self.outputs, self.operation, self.sequence_nr = ((array.shape, array.dtype),), operation, NEWEST
 
     def apply(self, grads, mask):
         raise RuntimeError(f"derivative for {self.operation} is not implemented")

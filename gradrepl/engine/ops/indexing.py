@@ -5,7 +5,7 @@ import operator
 import numpy as np
 
 from gradrepl.engine.advice import warn_once
-from gradrepl.engine.declare import Array, op
+from gradrepl.engine.declare import Array, Arrays, op
 from gradrepl.engine.dims import broadcast, require
 from gradrepl.engine.layout import dense_order, in_order
 from gradrepl.engine.ops.pointwise import copy_, fill_tensor, in_place
@@ -92,7 +92,7 @@ def put(array, indices, values, accumulate):
 
 
 @op("IndexBackward0", self="index_backward(grad, self.sym_sizes(), indices)")
-def index(self, indices):
+def index(self, indices: Arrays):
     key = key_of(self, indices)
     return np.ascontiguousarray(self[key]) if self.flags.c_contiguous else gathered(self, key)
 
@@ -109,7 +109,7 @@ def gathered(array, key):
 
 
 @op("IndexPutBackward0", self="grad if accumulate else index_put(grad, indices, zeros(values.meta), False)", values="index(grad, indices)")
-def index_put(self, indices, values, accumulate=False):
+def index_put(self, indices: Arrays, values, accumulate=False):
     return put(self.copy("K"), indices, values, accumulate)
 
 
@@ -118,12 +118,12 @@ def index_put(self, indices, values, accumulate=False):
     self="grad if accumulate else index_put(grad, indices, zeros(values.meta), False)",
     values="index(grad, indices)",
 )
-def index_put_impl(self, indices, values, accumulate=False):
+def index_put_impl(self, indices: Arrays, values, accumulate=False):
     return put(self.copy("K"), indices, values, accumulate)
 
 
 @op("UnsafeIndexBackward0", self="unsafe_index_put(new_zeros(grad, self.sym_sizes()), indices, grad, True)")
-def unsafe_index(self, indices):
+def unsafe_index(self, indices: Arrays):
     return self[key_of(self, indices)]
 
 
@@ -132,7 +132,7 @@ def unsafe_index(self, indices):
     self="grad if accumulate else unsafe_index_put(grad, indices, zeros(values.meta), False)",
     values="unsafe_index(grad, indices)",
 )
-def unsafe_index_put(self, indices, values, accumulate=False):
+def unsafe_index_put(self, indices: Arrays, values, accumulate=False):
     return put(self.copy("K"), indices, values, accumulate)
 
 

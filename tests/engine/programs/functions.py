@@ -1,0 +1,114 @@
+"""Custom Functions: marks, returns, errors."""
+
+a = torch.ones(2, requires_grad=True)
+
+
+def make(forward=None, backward=None, **kw):
+    d = {}
+    if forward:
+        d["forward"] = staticmethod(forward)
+    if backward:
+        d["backward"] = staticmethod(backward)
+    d.update({k: staticmethod(v) for k, v in kw.items()})
+    return type("F", (torch.autograd.Function,), d)
+
+
+fw = lambda ctx, x, *r: x * 2
+bw = lambda ctx, g: g * 2
+for n, f in enumerate(
+    [
+        lambda: make(fw).apply(a).sum().backward(),
+        lambda: make(None, bw).apply(a),
+        lambda: make(lambda ctx, x: 3, bw).apply(a),
+        lambda: make(lambda ctx, x: (x * 2, 3, None, "s"), lambda ctx, *g: (print(g), g[0])[1]).apply(a),
+        lambda: make(lambda ctx, x: (x * 2, 3), lambda ctx, *g: (print(g), g[0])[1]).apply(a)[0].sum().backward(),
+        lambda: make(lambda ctx, x: None, bw).apply(a),
+        lambda: make(lambda ctx, x: [x * 2], bw).apply(a),
+        lambda: make(lambda ctx, x: (ctx.save_for_backward(1), x * 2)[1], bw).apply(a),
+        lambda: make(lambda ctx, x: (ctx.save_for_backward([x]), x * 2)[1], bw).apply(a),
+        lambda: make(lambda ctx, x: (ctx.mark_dirty(1), x * 2)[1], bw).apply(a),
+        lambda: make(lambda ctx, x: (ctx.mark_dirty(x), x * 2)[1], bw).apply(a * 1),
+        lambda: make(lambda ctx, x: (ctx.mark_dirty(x), x.mul_(2))[1], bw).apply(a),
+        lambda: make(lambda ctx, x: (ctx.mark_dirty(x), x.mul_(2))[1], bw).apply((a * 1)[:1]),
+        lambda: make(lambda ctx, x: (ctx.mark_dirty(x), x.mul_(2))[1], bw).apply((a * 1).unbind()[0]),
+        lambda: make(lambda ctx, x: x, bw).apply(a),
+        lambda: make(lambda ctx, x: x, bw).apply(a).mul_(2),
+        lambda: make(lambda ctx, x: x[:1], bw).apply(a),
+        lambda: make(lambda ctx, x: x[:1], bw).apply(a).mul_(2),
+        lambda: make(lambda ctx, x: x[:1], lambda c, g: torch.cat([g, g])).apply(a * 1).mul_(2),
+        lambda: make(lambda ctx, x: (x[:1], x[1:]), lambda c, g, h: torch.cat([g, h])).apply(a * 1)[0].mul_(2),
+        lambda: make(fw, lambda c, g: (g, g)).apply(a).sum().backward(),
+        lambda: make(fw, lambda c, g: (g, None)).apply(a).sum().backward(),
+        lambda: make(fw, lambda c, g: (g, g)).apply(a, 1).sum().backward(),
+        lambda: make(fw, lambda c, g: g).apply(a, 1).sum().backward(),
+        lambda: make(fw, lambda c, g: ()).apply(a).sum().backward(),
+        lambda: make(fw, lambda c, g: None).apply(a).sum().backward(),
+        lambda: make(fw, lambda c, g: 1).apply(a).sum().backward(),
+        lambda: make(fw, lambda c, g: "s").apply(a).sum().backward(),
+        lambda: make(fw, lambda c, g: [g]).apply(a).sum().backward(),
+        lambda: make(fw, lambda c, g: torch.ones(3)).apply(a).sum().backward(),
+        lambda: make(fw, lambda c, g: torch.ones(3, 2)).apply(a).sum().backward(),
+        lambda: make(fw, lambda c, g: torch.ones(2, dtype=torch.float64)).apply(a).sum().backward(),
+        lambda: make(fw, lambda c, g: torch.ones(2, dtype=torch.int64)).apply(a).sum().backward(),
+        lambda: make(fw, bw).apply(x=a),
+        lambda: make(fw, bw).apply(),
+        lambda: make(fw, bw)(),
+        lambda: make(fw, bw)()(a),
+        lambda: make(lambda x: x * 2, bw, setup_context=lambda ctx, inputs, output: print(inputs, output)).apply(a),
+        lambda: make(lambda x, k=2: x * k, bw, setup_context=lambda ctx, inputs, output: print(inputs, output)).apply(x=a),
+        lambda: make(lambda x, k=2: x * k, bw, setup_context=lambda ctx, inputs, output: 1).apply(a),
+        lambda: make(lambda x, k=2: x * k, bw, setup_context=lambda ctx, inputs, output: None).apply(a, 1, 2),
+        lambda: make(fw, bw, vjp=bw).apply(a).sum().backward(),
+        lambda: make(fw, None, vjp=bw).apply(a).sum().backward(),
+        lambda: make(
+            lambda ctx, x: (
+                setattr(ctx, "needs", ctx.needs_input_grad),
+                x * 2,
+                print(
+                    ctx.needs_input_grad, ctx.saved_tensors, ctx.to_save, ctx.materialize_grads, ctx.dirty_tensors, ctx.non_differentiable
+                ),
+            )[1],
+            bw,
+        ).apply(a),
+        lambda: make(lambda ctx, x: (ctx.mark_non_differentiable(1), x * 2)[1], bw).apply(a),
+        lambda: make(lambda ctx, x: (lambda y: (ctx.mark_non_differentiable(y), y)[1])(x * 2), bw).apply(a),
+        lambda: make(lambda ctx, x: (ctx.mark_non_differentiable(x), x)[1], bw).apply(a),
+        lambda: make(lambda ctx, x: (ctx.set_materialize_grads(1), x)[1], bw).apply(a),
+        lambda: make(lambda ctx, x, l: x * 2, bw).apply(a, [a, a]).grad_fn.next_functions,
+        lambda: make(lambda ctx, x, l: x * 2, bw).apply(1, a).grad_fn,
+        lambda: make(lambda ctx, x: x > 0, bw).apply(a),
+        lambda: make(lambda ctx, x: (x * 2, x > 0, x.int()), lambda c, *g: (print(g), g[0])[1]).apply(a)[0].sum().backward(),
+        lambda: make(lambda ctx, x: (x * 2, x * 3), lambda c, *g: (print(g), g[0])[1]).apply(a)[0].sum().backward(),
+        lambda: (
+            make(lambda ctx, x: (ctx.set_materialize_grads(False), (x * 2, x * 3))[1], lambda c, *g: (print(g), g[0])[1])
+            .apply(a)[0]
+            .sum()
+            .backward()
+        ),
+        lambda: make(lambda ctx, x: (lambda y: (y, y))(x * 2), lambda c, *g: (print(g), g[0])[1]).apply(a),
+        lambda: make(lambda ctx, x: (x, x), lambda c, *g: (print(g), g[0])[1]).apply(a),
+        lambda: make(lambda ctx, x: (ctx.mark_dirty(x), x.mul_(2), (x, x))[2], lambda c, *g: (print(g), g[0])[1]).apply(a * 1),
+        lambda: (
+            make(lambda ctx, x: (ctx.save_for_backward(x), x * 2)[1], lambda c, *g: (print(c.saved_tensors), g[0])[1])
+            .apply(a)
+            .sum()
+            .backward()
+        ),
+        lambda: (lambda y: (y.sum().backward(), y.grad_fn.saved_tensors))(
+            make(lambda ctx, x: (ctx.save_for_backward(x), x * 2)[1], lambda c, *g: g[0]).apply(a)
+        ),
+        lambda: (lambda y: (y.sum().backward(), y.sum().backward()))(
+            make(lambda ctx, x: (ctx.save_for_backward(x), x * 2)[1], lambda c, *g: (c.saved_tensors, g[0])[1]).apply(a)
+        ),
+        lambda: (lambda y: (y.sum().backward(), y.sum().backward()))(make(lambda ctx, x: x * 2, lambda c, *g: g[0]).apply(a)),
+        lambda: torch.autograd.Function.apply(a),
+        lambda: make(lambda x: x * 2, bw, setup_context=lambda ctx, inputs, output: ctx.save_for_forward(1)).apply(a),
+        lambda: make(lambda x: x * 2, bw, setup_context=lambda ctx, inputs, output: ctx.save_for_forward(inputs[0])).apply(a),
+    ]
+):
+    print(n, end=" ")
+    attempt(f)
+F = make(fw, bw)
+print(F, F.apply, F._backward_cls, F.apply(a).grad_fn.metadata)
+y = F.apply(a)
+print(y.grad_fn.__class__, y.grad_fn.name(), y, y.grad_fn._raw_saved_tensors, repr(y.grad_fn._forward_cls))

@@ -1,0 +1,20 @@
+"""Programs that print what they see, errors and all, against what PyTorch printed; where PyTorch is installed, it is asked anew."""
+
+import pytest
+
+from gradrepl import torch as embedded
+from tests.oracle import PROGRAMS, printed
+
+NAMES = sorted(path.stem for path in PROGRAMS.glob("*.py"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_program(name):
+    assert printed(embedded, name) == (PROGRAMS / f"{name}.txt").read_text().splitlines()
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("name", NAMES)
+def test_recording_is_what_torch_prints(name):
+    torch = pytest.importorskip("torch")
+    assert printed(torch, name) == (PROGRAMS / f"{name}.txt").read_text().splitlines()
