@@ -45,6 +45,8 @@ def may_ask(output: Any, environment: Mapping[str, str]) -> bool:
     """Is this a terminal that will not be hurt by a question?"""
     if environment.get("TMUX") or environment.get("STY") or environment.get("TERM", "dumb").startswith(("dumb", "screen", "tmux", "linux")):
         return False
+    if environment.get("TERM_PROGRAM") == "Apple_Terminal":  # it prints the question
+        return False
     try:
         return output.isatty() and sys.stdin.isatty() and os.name == "posix"
     except (AttributeError, ValueError):  # replaced or closed

@@ -30,7 +30,9 @@ def text_of(drawing):
     return "\n".join([*cards, *arrows, *drawing.notes]) + "\n"
 
 
-@pytest.mark.parametrize("program", [each for each in golden.GOLDEN if each is not golden.transformer], ids=lambda program: program.__name__)
+@pytest.mark.parametrize(
+    "program", [each for each in golden.GOLDEN if each is not golden.transformer], ids=lambda program: program.__name__
+)
 def test_golden_pictures(program):
     """To change them on purpose: GRADREPL_REWRITE=1 python -m pytest tests/render/test_drawing.py, then read the diff."""
     path = TEXTS / f"{program.__name__}.txt"

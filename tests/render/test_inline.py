@@ -50,7 +50,15 @@ def test_the_answer_is_understood(answer, expected):
 
 
 @pytest.mark.parametrize(
-    "environment", [{"TMUX": "x", "TERM": "xterm"}, {"STY": "1", "TERM": "xterm"}, {"TERM": "screen-256color"}, {"TERM": "dumb"}, {}]
+    "environment",
+    [
+        {"TMUX": "x", "TERM": "xterm"},
+        {"STY": "1", "TERM": "xterm"},
+        {"TERM": "screen-256color"},
+        {"TERM": "dumb"},
+        {"TERM": "xterm", "TERM_PROGRAM": "Apple_Terminal"},
+        {},
+    ],
 )
 def test_nothing_is_asked_of_a_multiplexer_or_a_dumb_terminal(environment, monkeypatch):
     monkeypatch.setattr(inline, "ask", lambda *_: pytest.fail("asked"))

@@ -122,10 +122,10 @@ function choose(id, centre = false) {
 }
 
 function bring(card) {
-  const box = card.getBBox(), matrix = card.getCTM().multiply(svg.getCTM().inverse());
+  const box = card.getBBox();
   const outer = svg.getScreenCTM().inverse().multiply(card.getScreenCTM());
   const x = outer.a * (box.x + box.width / 2) + outer.e, y = outer.d * (box.y + box.height / 2) + outer.f;
-  if (x < view.x || x > view.x + view.w || y < view.y || y > view.y + view.h || matrix === null)
+  if (x < view.x || x > view.x + view.w || y < view.y || y > view.y + view.h)
     look({ ...view, x: x - view.w / 2, y: y - view.h / 2 });
 }
 
