@@ -228,8 +228,9 @@ class Painter:
 
     def leaf(self, node: Node) -> Card:
         title = labels.names_text(node.names) or "leaf"
-        value = node.outputs[0].value
-        return self.made(node, "leaf", title + (f" = {value.text}" if value else ""), [labels.leaf_text(node)])
+        return self.made(
+            node, "leaf", title + labels.item_text(node.outputs[0]), [labels.leaf_text(node), labels.several_text(node.outputs[0])]
+        )
 
     def alias(self, kept: Alias, id: str) -> Card:
         target = self.kept[kept.target]

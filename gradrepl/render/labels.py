@@ -83,15 +83,24 @@ def outputs_text(node: Node) -> str:
     if len(node.outputs) > 1:
         return f"{len(node.outputs)} outputs" + (f": {names_text(node.names)}" if node.names else "")
     output, named = node.outputs[0], names_text(node.names)
-    if output.value and output.value.item is not None:
-        return f"{named} = {output.value.text} {type_text(output)}".strip()
+    if item_text(output):
+        return f"{named}{item_text(output)} {type_text(output)}".strip()
     return " ".join(filter(None, (f"{named}:" if named and output.shape is not None else named, type_text(output))))
+
+
+def item_text(output: Output) -> str:
+    """The number of a tensor of one element, behind its name."""
+    return f" = {output.value.text}" if output.value and output.value.item is not None else ""
+
+
+def several_text(output: Output) -> str:
+    """The numbers of a tensor of several elements, on a line of their own."""
+    return f"= {output.value.text}" if output.value and output.value.item is None else ""
 
 
 def numbers_text(output: Output) -> str:
     """What `outputs_text` does not say: the numbers of a tensor of several, the gradient."""
-    value = f"= {output.value.text}" if output.value and output.value.item is None else ""
-    return " · ".join(filter(None, (value, f"grad {output.grad.text}" if output.grad else "")))
+    return " · ".join(filter(None, (several_text(output), f"grad {output.grad.text}" if output.grad else "")))
 
 
 def argument_text(name: str, value: Any) -> str:
@@ -177,8 +186,7 @@ def root_name(root: Root, graph: Graph) -> str:
 
 
 def root_title(root: Root, graph: Graph) -> str:
-    value = root.tensor.value if root.tensor else None
-    return root_name(root, graph) + (f" = {value.text}" if value and value.item is not None else "")
+    return root_name(root, graph) + (item_text(root.tensor) if root.tensor else "")
 
 
 def saved_text(saved: Saved) -> str:

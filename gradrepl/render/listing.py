@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradrepl.graphs.model import Graph, Node
+from gradrepl.graphs.model import Graph, Node, Root
 
 from . import labels
 
@@ -60,5 +60,9 @@ def input_text(node: Node, place: int, edge: tuple[int, int] | None, graph: Grap
 
 
 def returned(graph: Graph) -> tuple[str, str, str, str]:
-    ends = [graph.nodes[root.node].id if root.node is not None else "no grad_fn" for root in graph.roots]
+    ends = [graph.nodes[root.node].id if root.node is not None else without_graph(root, graph) for root in graph.roots]
     return "", "", f"→ {', '.join(ends)}", ""
+
+
+def without_graph(root: Root, graph: Graph) -> str:
+    return f"{labels.root_name(root, graph)} (no grad_fn: {labels.cut_text(root.cut)})"
