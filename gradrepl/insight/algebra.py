@@ -11,6 +11,7 @@ GREEK = {
     "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "kappa", "mu", "nu", "xi", "pi", "rho", "sigma", "tau", "phi", "chi", "psi", "omega",
     "lambda",
 }  # fmt: skip
+LIBRARIES = {"torch", "F", "nn", "np", "numpy", "autograd", "copy", "math", "plt"}
 OPERATORS = {ast.Mult: r" \, ", ast.Add: " + ", ast.Sub: " - ", ast.MatMult: r" \, "}
 COMPARE = {ast.Gt: ">", ast.GtE: r"\ge", ast.Lt: "<", ast.LtE: r"\le", ast.Eq: "="}
 PRECEDENCE = {ast.Add: 1, ast.Sub: 1, ast.Mult: 2, ast.Div: 2, ast.MatMult: 2, ast.USub: 3, ast.Pow: 4}
@@ -32,9 +33,19 @@ def operands(node: ast.AST | None) -> list[ast.AST]:
     if isinstance(node, ast.Subscript):
         return [node.value]
     if isinstance(node, ast.Call):
-        library = isinstance(node.func, ast.Name) or ast.unparse(node.func).startswith(("torch.", "F.", "nn.", "np."))
+        library = from_library(node.func)
         return list(node.args) if library else [node.func.value, *node.args]  # type: ignore[attr-defined]
     return []
+
+
+def from_library(function: ast.AST) -> bool:
+    """Whether a function is one of a module, `torch.sin`, and not a method of a result, `torch.sin(x).sum`."""
+    if isinstance(function, ast.Name):
+        return True
+    node = function
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(function, ast.Attribute) and isinstance(node, ast.Name) and node.id in LIBRARIES
 
 
 def mentions(node: ast.AST, name: str = "grad") -> bool:

@@ -176,7 +176,11 @@ def traced(arrive: Any, step: Any) -> tuple[Any, Any]:
         into = run or begin(state)
         old = leaf.extras and leaf.extras.grad
         before = None if old is None else small_copy(old.array)
-        answers = arrive(leaf, grads, state)
+        NAMES["backward_runs"] += 1
+        try:
+            answers = arrive(leaf, grads, state)
+        finally:
+            NAMES["backward_runs"] -= 1
         new = leaf.extras and leaf.extras.grad if state.accumulates else None
         after = None if new is None else small_copy(new.array)
         incoming = into.kept(grads[0].array) if grads[0] is not None else None

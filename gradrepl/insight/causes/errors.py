@@ -9,12 +9,12 @@ from typing import Any
 
 from gradrepl.graphs.protocol import is_module, is_tensor
 from gradrepl.insight import places
+from gradrepl.insight.algebra import from_library, operands
 from gradrepl.insight.causes.answer import Answer, answer
 from gradrepl.insight.causes.missing import EXPLAINED, FIXES, nearest, words
 from gradrepl.insight.causes.program import base_name
 from gradrepl.insight.causes.question import Question, call_at
 from gradrepl.insight.causes.slicing import TOP, Hop, Slice
-from gradrepl.insight.causes.steps import operands
 from gradrepl.insight.history import Pass, Write
 from gradrepl.insight.observer import engine_of, seen
 from gradrepl.insight.places import Place, foreign, source_of
@@ -65,7 +65,7 @@ class Failure(Question):
             return ast.unparse(node.target)
         if not isinstance(node, ast.Call):
             return ast.unparse(node.value) if isinstance(node, (ast.Subscript, ast.Attribute)) else ""
-        if isinstance(node.func, ast.Attribute) and not ast.unparse(node.func).startswith(LIBRARIES):
+        if not from_library(node.func):
             return ast.unparse(node.func.value)
         first = node.args[0] if node.args else None
         if isinstance(first, (ast.List, ast.Tuple)) and first.elts:
@@ -107,9 +107,6 @@ class Failure(Question):
         found = self.source.definitions.get((scope, name), []) or self.source.definitions.get((None, name), [])
         found = [d for d in found if not d.partial and (self.place is None or d.statement.lineno <= self.place.line or scope is None)]  # type: ignore[attr-defined]
         return found[-1].statement if found else None
-
-
-LIBRARIES = ("torch.", "F.", "nn.", "np.", "numpy.", "autograd.", "copy.", "math.", "plt.")
 
 
 def explain_error(error: BaseException, frame: FrameType) -> Answer:
@@ -343,8 +340,8 @@ def written_name(write: Write | None) -> str:
 def written_in(text: str) -> list[ast.AST]:
     """What a call writes: `y` in `y.mul_(2)` and `torch.relu_(y)`."""
     found = targets_of(text)
-    if found and text.startswith(LIBRARIES):
-        call: Any = ast.parse(text, mode="eval").body
+    call: Any = ast.parse(text, mode="eval").body if found else None
+    if isinstance(call, ast.Call) and from_library(call.func):
         return call.args[:1]
     return found if "(" in text else []
 
@@ -601,7 +598,7 @@ def root_of(f: Failure) -> ast.AST | None:
     node = f.node
     if not isinstance(node, ast.Call):
         return None
-    if isinstance(node.func, ast.Attribute) and not f.text(node.func).startswith(LIBRARIES):
+    if not from_library(node.func):
         return node.func.value
     return node.args[0] if node.args else None
 
