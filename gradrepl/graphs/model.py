@@ -35,7 +35,7 @@ class Saved(NamedTuple):
     """A tensor that a node keeps for backward."""
 
     slots: tuple[str, ...]  # "self", "other", "tensors[1]": all that hold this one tensor
-    state: str = "held"  # or "freed", "packed" (behind a hook that was not called)
+    state: str = "held"  # or "freed", "packed" (behind a hook that was not called), "unread" (nor can be, without calling hooks)
     shape: tuple[int, ...] | None = None
     dtype: str = ""
     bytes: int | None = None

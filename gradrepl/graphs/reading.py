@@ -135,7 +135,9 @@ def kept_tensors(node: Any, kind: NodeType) -> list[Kept]:
 
 def look_at(node: Any, saved: str, slots: Sequence[str], places: tuple) -> list[Kept]:
     """What lies in the places of one attribute of `node`."""
-    hooked = [getattr(place, "unpack_hook", place) is not None for place in places]  # before 2.8 PyTorch could not tell: left alone
+    if not hasattr(places[0], "unpack_hook"):  # an older PyTorch, which cannot tell what looking would run
+        return [Kept(slot, None, "unread") for slot in slots]
+    hooked = [place.unpack_hook is not None for place in places]
     if True in hooked:
         pairs = zip(slots, places, hooked, strict=True)
         return [

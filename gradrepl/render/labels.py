@@ -10,6 +10,7 @@ from gradrepl.graphs.formulas import input_names
 from gradrepl.graphs.model import Cut, Graph, Node, Output, Root, Saved, Source, count
 
 DEFAULTS: dict[str, Any] = {"alpha": 1, "beta": 1, "dropout_p": 0.0}
+STATES = {"freed": "freed by backward", "packed": "behind a saved-tensor hook", "unread": "not looked at"}
 BROADCASTS = frozenset(
     "Add Sub Rsub Mul Div Pow1 Where Maximum Minimum Fmax Fmin Atan2 Lerp Addcmul Addcdiv Copysign Hypot Xlogy Fmod1 Remainder1".split()
 )
@@ -195,10 +196,8 @@ def saved_text(saved: Saved) -> str:
 
 
 def saved_detail(saved: Saved) -> str:
-    if saved.state == "freed":
-        return "freed by backward"
-    if saved.state == "packed":
-        return "behind a saved-tensor hook"
+    if saved.state in STATES:
+        return STATES[saved.state]
     parts = [f"{shape_text(saved.shape)} {saved.dtype if saved.dtype != 'float32' else ''}".strip(), bytes_text(saved.bytes or 0)]
     if saved.expected is not None:
         parts.append(f"version {saved.expected}, now {saved.version}")

@@ -213,8 +213,9 @@ function inputText(input, place) {
   return input.node ? [head, link(input.node), input.output ? ` output ${input.output}` : ""] : [head, make("span", "constant", "dim")];
 }
 
+const STATES = { freed: "freed by backward", packed: "behind a saved-tensor hook", unread: "not looked at" };
 function savedText(saved) {
-  if (saved.state !== "held") return `${saved.slots.join(", ")}: ${saved.state === "freed" ? "freed by backward" : "behind a hook"}`;
+  if (saved.state !== "held") return `${saved.slots.join(", ")}: ${STATES[saved.state]}`;
   const words = [`${saved.slots.join(", ")}: `, ...(saved.names ? [`${saved.names.join(", ")} `] : []), `${shape(saved.shape)} ${saved.dtype} · ${saved.bytes} bytes`];
   if (saved.expected !== undefined) words.push(make("span", ` version ${saved.expected}, now ${saved.version}`, "fault"));
   if (saved.value) words.push(document.createElement("br"), `value ${saved.value.text}`);
