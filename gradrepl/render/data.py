@@ -6,7 +6,8 @@
                 "outputs": [{"shape": [3], "dtype": "float32", "device": "cpu", "names": [], "value": {"text": …}, "grad": {"text": …}}],
                 "inputs": [{"node": "n2", "output": 0, "name": "self"} | {"constant": true, "name": "other"}],
                 "uses": 1, "arguments": {"dim": 1}, "formulas": {"self": "grad * other"},
-                "saved": [{"slots": ["self"], "state": "held" | "freed" | "packed" | "unread", "shape": [3], "dtype": …, "bytes": 12, "names": ["x"],
+                "saved": [{"slots": ["self"], "state": "held" | "freed" | "packed" | "unread",
+                           "shape": [3], "dtype": …, "bytes": 12, "names": ["x"],
                            "node": "n2", "output": 0, "version": 0, "expected": 0}],
                 "has_grad": false, "source": {"filename": …, "line": 3, "text": …}, "defined": …, "scope": [], "faults": []}],
      "edges": [{"source": "n1", "target": "n2", "input": 0, "output": 0}], "notes": []}
