@@ -15,7 +15,8 @@ from gradrepl.repl.tracebacks import is_internal
 ADVICE: tuple[tuple[str, str], ...] = (
     (
         r"grad can be implicitly created only for scalar outputs",
-        "{root} has shape {shape}: reduce it first, {call}.sum().backward(), or say what to send back, {call}.backward(torch.ones({shape}))",
+        "{root} has shape {shape}: reduce it first, {call}.sum().backward(), "
+        "or say what to send back, {call}.backward(torch.ones({shape}))",
     ),
     (
         r"does not require grad and does not have a grad_fn",

@@ -103,9 +103,7 @@ def sentence(value: Any, name: str = "") -> list[str]:
 
 def is_torch(value: Any) -> bool:
     """Whether it belongs to the engine's public modules."""
-    owner = getattr(value, "__self__", getattr(value, "__objclass__", None))
-    modules = [str(getattr(thing, "__module__", None)) for thing in (value, type(owner), owner if isinstance(owner, type) else None)]
-    return any(module.partition(".")[0] == "torch" for module in modules) or callable(value) and is_op(value)
+    return str(getattr(value, "__module__", None)).partition(".")[0] == "torch" or callable(value) and is_op(value)
 
 
 def example(expression: str, value: Any, name: str) -> tuple[list[str], Any]:

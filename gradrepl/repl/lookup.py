@@ -240,15 +240,20 @@ def attribute_names(owner: Known | OfType) -> list[str]:
 
 
 def is_op(function: Any) -> bool:
-    """Whether a function of the embedded engine, whose Python signature says nothing to users."""
+    """Whether a function of an engine, whose Python signature, if it has one, says nothing to users."""
+    if inspect.isbuiltin(function) or inspect.ismethoddescriptor(function):  # PyTorch's, written in C
+        owner = getattr(function, "__self__", getattr(function, "__objclass__", None))
+        written_in_c = getattr(sys.modules.get("torch"), function.__name__, None) is function
+        return written_in_c or "torch" in (str(getattr(kind, "__module__", None)).partition(".")[0] for kind in (owner, type(owner)))
     return str(getattr(function, "__module__", None)).startswith("gradrepl.engine") or hasattr(inspect.unwrap(function), "declaration")
 
 
 def signature(function: Any, name: str = "", bound: bool = False) -> inspect.Signature | None:
     """The signature; None where a function does not tell. An op has the one with most parameters that PyTorch gives under its name."""
+    declared = op_signatures(name or getattr(function, "__name__", ""), bound) if is_op(function) else []
+    if declared:
+        return max(declared, key=lambda option: len(option.parameters))
     try:
-        if is_op(function) and (declared := op_signatures(name or function.__name__, bound)):
-            return max(declared, key=lambda option: len(option.parameters))
         found = inspect.signature(function)
     except (ValueError, TypeError):
         return None
