@@ -100,7 +100,7 @@ def value_of(name: str, rest: list[str]) -> str:
 
 def script_arguments(rest: list[str], options: Options) -> list[str]:
     """Take -o and --tree out of what follows the program; `--` ends that."""
-    kept = []
+    kept: list[str] = []
     while rest:
         word = rest.pop(0)
         if word == "--":

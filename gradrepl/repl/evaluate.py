@@ -3,28 +3,12 @@
 import ast
 import linecache
 import sys
-from types import CodeType
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable
+from types import CodeType, TracebackType
+from typing import Any
 
 # `from __future__ import …` holds for the inputs that follow, as at Python's own prompt
 FUTURE_FLAGS = 0x1FE0000
-
-
-class Statement(NamedTuple):
-    """One top-level statement, ready to run. `shown`: an expression whose value goes to the display hook."""
-
-    node: ast.stmt
-    code: CodeType
-    filename: str
-    shown: bool
-
-
-class Observer(Protocol):
-    """What the evaluator tells, around each top-level statement; a statement that raises is told with its error."""
-
-    def before(self, statement: Statement, namespace: dict[str, Any]) -> None: ...
-
-    def after(self, statement: Statement, namespace: dict[str, Any], error: BaseException | None) -> None: ...
 
 
 class Evaluator:
@@ -33,11 +17,15 @@ class Evaluator:
     `provide(tree)` is called with the parsed input before it runs: it puts names into the namespace that the input is about to use.
     """
 
-    def __init__(self, namespace: dict[str, Any], provide=None):
+    def __init__(self, namespace: dict[str, Any], provide: Callable[[ast.AST], None]):
         self.namespace, self.provide = namespace, provide
         self.number = 0
         self.flags = 0
-        self.observers: list[Observer] = []
+
+    def run(self, source: str, filename: str | None = None) -> None:
+        """Run the text; the value of a last expression goes to `sys.displayhook`."""
+        for code in self.compiled(source, filename or self.next_filename(source)):
+            exec(code, self.namespace)
 
     def next_filename(self, source: str) -> str:
         """Name the input `<gradrepl-N>` and let tracebacks, `inspect` and warnings find its lines."""
@@ -47,49 +35,28 @@ class Evaluator:
         linecache.cache[filename] = (len(source), None, [f"{line}\n" for line in source.split("\n")], filename)
         return filename
 
-    def run(self, source: str, filename: str | None = None) -> None:
-        """Run the text; the value of a last expression goes to `sys.displayhook`."""
-        for statement in self.compiled(source, filename or self.next_filename(source)):
-            self.execute(statement)
-
-    def execute(self, statement: Statement) -> None:
-        for observer in self.observers:
-            observer.before(statement, self.namespace)
-        error = None
-        try:
-            exec(statement.code, self.namespace)
-        except BaseException as raised:
-            error = raised
-            raise
-        finally:
-            for observer in self.observers:
-                observer.after(statement, self.namespace, error)
-            del error  # with its traceback it would hold this frame, which holds it
-
-    def compiled(self, source: str, filename: str) -> list[Statement]:
+    def compiled(self, source: str, filename: str) -> list[CodeType]:
         """Parse and compile the whole text before any of it runs."""
         tree = compile(source, filename, "exec", self.flags | ast.PyCF_ONLY_AST, dont_inherit=True)
-        statements = [self.statement(node, filename, shown=node is tree.body[-1] and isinstance(node, ast.Expr)) for node in tree.body]
-        if tree.body and isinstance(tree.body[0], ast.Expr) and ast.get_docstring(tree, clean=False) is not None and len(tree.body) > 1:
-            self.namespace["__doc__"] = ast.get_docstring(tree, clean=False)
-        if self.provide:
-            self.provide(tree)
-        return statements
+        codes = [self.statement(node, filename, last=node is tree.body[-1]) for node in tree.body]
+        if len(codes) > 1 and (text := ast.get_docstring(tree, clean=False)) is not None:
+            self.namespace["__doc__"] = text
+        self.provide(tree)
+        return codes
 
-    def statement(self, node: ast.stmt, filename: str, shown: bool) -> Statement:
-        # "single" sends a value to the display hook; a lone string compiled as a module would become its docstring
-        is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        tree: ast.Module | ast.Interactive
-        if shown:
-            tree = ast.Interactive([node])
+    def statement(self, node: ast.stmt, filename: str, last: bool) -> CodeType:
+        """One statement, ready to run. A last expression is compiled as "single", which sends its value to the display hook."""
+        if last and isinstance(node, ast.Expr):
+            code = compile(ast.Interactive([node]), filename, "single", self.flags, dont_inherit=True)
         else:
-            tree = ast.Module([] if is_text else [node], [])
-        code = compile(tree, filename, "single" if shown else "exec", self.flags, dont_inherit=True)
+            # a lone string, compiled as a module, would become the docstring
+            is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+            code = compile(ast.Module([] if is_text else [node], []), filename, "exec", self.flags, dont_inherit=True)
         self.flags |= code.co_flags & FUTURE_FLAGS
-        return Statement(node, code, filename, shown)
+        return code
 
 
-def user_traceback(traceback):
+def user_traceback(traceback: TracebackType | None) -> TracebackType | None:
     """The part of a traceback that begins in the user's own code: everything below the evaluator."""
     while traceback is not None and traceback.tb_frame.f_globals.get("__name__", "").startswith(("gradrepl.repl", "gradrepl.cli", "runpy")):
         traceback = traceback.tb_next

@@ -8,7 +8,7 @@ from gradrepl.repl.commands import CommandError, as_command
 from gradrepl.repl.evaluate import Evaluator, remember_last_error, user_traceback
 from gradrepl.repl.namespace import Preloaded
 from gradrepl.repl.paste import inputs
-from gradrepl.repl.printer import Printer
+from gradrepl.repl.printer import Printer, paint
 from gradrepl.repl.session import Entry, Session
 from gradrepl.repl.settings import Settings
 from gradrepl.repl.streams import silence
@@ -49,7 +49,7 @@ class Shell:
         pieces = inputs(text)
         for source in pieces:
             if len(pieces) > 1:
-                print(">>> " + source.replace("\n", "\n... "))
+                print(paint(">>> ", "prompt", self.settings) + source.replace("\n", "\n... "))
             if not self.run(source):
                 break
 
@@ -88,12 +88,12 @@ class Shell:
     def observe(self) -> None:
         """Have the engine watched from the first input on, and in this thread: later questions ask which line made a node."""
         if not self.observed:
+            self.observed = True
             import torch  # noqa: F401
 
             from gradrepl.insight import observe
 
             observe()
-            self.observed = True
 
     def fail(self, error: BaseException) -> None:
         """Show an error as Python would: through `sys.excepthook`, where the user has put one."""
@@ -101,9 +101,12 @@ class Shell:
         error.__traceback__ = traceback
         remember_last_error(error)
         flush()
-        if sys.excepthook is not sys.__excepthook__:
-            sys.excepthook(type(error), error, traceback)
-            return
+        try:
+            if sys.excepthook is not sys.__excepthook__:
+                return sys.excepthook(type(error), error, traceback)
+        except Exception as failure:
+            print("Error in sys.excepthook:", file=sys.stderr)
+            show_error(type(failure), failure, user_traceback(failure.__traceback__))
         try:
             show_error(type(error), error, traceback, theme=self.settings.theme)
         except (OSError, ValueError):
@@ -148,16 +151,25 @@ class Shell:
 
 
 def flush() -> None:
-    """Write out what is buffered; give back a standard stream that the input has closed."""
+    """Write out what is buffered; give back a standard stream that the input has closed or replaced by what is no stream."""
     for name, descriptor in (("stdout", 1), ("stderr", 2)):
-        stream = getattr(sys, name)
-        if stream is None or getattr(stream, "closed", False):
-            setattr(sys, name, reopened(name, descriptor))
-        else:
+        if not is_usable(getattr(sys, name)):
+            setattr(sys, name, reopened(descriptor))
+
+
+def is_usable(stream: Any) -> bool:
+    """Whether something can be written, after writing out what is buffered."""
+    try:
+        if hasattr(stream, "flush"):
             stream.flush()
+    except BrokenPipeError:
+        raise
+    except Exception:  # whatever a stand-in of the user's may raise
+        return False
+    return hasattr(stream, "write") and not getattr(stream, "closed", False)
 
 
-def reopened(name: str, descriptor: int):
+def reopened(descriptor: int):
     """A closed standard stream again, on the terminal where its file descriptor is gone too."""
     try:
         return os.fdopen(os.dup(descriptor), "w", buffering=1)

@@ -75,14 +75,11 @@ class Mark:
     """What tells one state of a tensor from another. Holds no tensor: watching keeps nothing alive."""
 
     def __init__(self, value: Any):
-        try:
-            self.reference = weakref.ref(value)
-        except TypeError:
-            self.reference = lambda: None
+        self.reference = weakref.ref(value) if is_tensor(value) else None
         self.state, self.latest = state_of(value), 0
 
     def fits(self, value: Any) -> bool:
-        return self.reference() is value and self.state == state_of(value)
+        return (self.reference and self.reference()) is value and self.state == state_of(value)
 
 
 def state_of(value: Any) -> tuple:

@@ -135,6 +135,25 @@ def test_stdout_replaced_and_closed(fed):
         sys.stdout = before
 
 
+@pytest.mark.parametrize("stream", ["None", "5", "object()"])
+def test_stdout_replaced_by_what_is_no_stream(fed, stream):
+    from gradrepl.repl.shell import flush
+
+    before = sys.stdout
+    try:
+        fed(f"import sys; sys.stdout = {stream}", "1 + 1")
+        flush()
+        sys.stdout.write("")
+    finally:
+        sys.stdout = before
+
+
+def test_a_failing_excepthook(fed, monkeypatch):
+    monkeypatch.setattr(sys, "excepthook", lambda *error: 1 / 0)
+    text = fed.error("x = undefined")
+    assert "Error in sys.excepthook:" in text and "ZeroDivisionError" in text and "NameError" in text
+
+
 def test_future_flags_hold_for_later_inputs(fed):
     fed("from __future__ import annotations", "def f(x: undefined): pass")
     assert fed.names["f"].__annotations__ == {"x": "undefined"}
