@@ -160,21 +160,28 @@ def inside(function, name, args, kwargs, mistake):
 
     if mistake is None or is_binding(mistake) or isinstance(mistake, ValueError):
         return without_table(function, name, mistake)
-    given = inspect.signature(function).bind(*args, **kwargs).arguments
+    given = bound_by_python(function, args, kwargs)
     asked = ASKS.get(name) or name
     for value in list(given.values())[: 1 if name in METHODS else 2]:
         if (name in ASKS or name in METHODS) and not isinstance(value, Tensor):
             raise AttributeError(f"'{type(value).__name__}' object has no attribute '{asked}'") from None
-    given = {"indices" if name == "embedding" and key == "input" else key: value for key, value in given.items()}
+    renamed = dict(training="train") | (dict(input="indices") if name == "embedding" else {})
+    given = {renamed.get(key, key): value for key, value in given.items() if value is not None}
     options = signatures("methods" if name in METHODS else "functional", name)
     names = [p.name for p in options[-1].parameters] if options else ()
-    given = {key: given[key] for key in names if key in given}
+    given = {key: given[key] for key in names if key in given and key != "reduction"}  # C gets a number for its name
     required = {p.name for p in options[-1].parameters if not p.optional} if options else {""}
     if required <= set(given):
         count = next((i for i, (key, wanted) in enumerate(zip(given, names, strict=False)) if key != wanted), len(given))
         first = list(given.values())[:count]
         bound_arguments(options, first, {key: given[key] for key in list(given)[count:]})
     return GENUINE
+
+
+def bound_by_python(function, args, kwargs):
+    bound = inspect.signature(function).bind(*args, **kwargs)
+    bound.apply_defaults()
+    return bound.arguments
 
 
 def without_table(function, name, mistake):

@@ -248,7 +248,7 @@ def masked_fill_number(self, mask: Array, value):
 @op("MaskedFillBackward1", self="masked_fill(grad, mask, 0)", value="masked_fill_backward(grad, mask)")
 def masked_fill_tensor(self, mask: Array, value):
     if value.ndim:
-        raise RuntimeError(f"masked_fill only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s).")
+        raise RuntimeError(f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s).")
     return np.where(checked_mask(mask), value.astype(self.dtype), self)
 
 

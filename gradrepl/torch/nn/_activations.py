@@ -2,8 +2,8 @@
 
 __name__ = "torch.nn.functional"
 
-import warnings
 
+from gradrepl.engine.advice import warn
 from gradrepl.engine.dtypes import DTYPES
 from gradrepl.engine.ops import activations as ops
 from gradrepl.engine.ops.activations import glu, hardshrink, logsigmoid, prelu, softplus, softshrink
@@ -110,7 +110,7 @@ def sigmoid(input):
 
 def implied_dim(name, ndim, stacklevel):
     """The dimension that was meant before `dim` had to be given."""
-    warnings.warn(
+    warn(
         f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
         stacklevel=stacklevel + 1,
     )
@@ -134,7 +134,7 @@ def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
 
 def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
     if eps != 1e-10:
-        warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
+        warn("`eps` parameter is deprecated and has no effect.")
     noise = -logits.new_empty(logits.shape).exponential_().log()
     soft = ((logits + noise) / tau).softmax(dim)
     if not hard:

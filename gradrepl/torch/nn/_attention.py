@@ -3,10 +3,10 @@
 __name__ = "torch.nn.functional"
 
 import math
-import warnings
 
 import gradrepl.engine.nn
 from gradrepl import torch
+from gradrepl.engine.advice import warn
 from gradrepl.engine.ops.nn_attention import scaled_dot_product_attention
 from gradrepl.engine.ops.nn_linear import linear
 from gradrepl.torch.nn._layers import dropout
@@ -27,9 +27,7 @@ def _canonical_mask(mask, mask_name, other_type, other_name, target_type, check_
     if mask.dtype != torch.bool and not mask.is_floating_point():
         raise AssertionError(f"only bool and floating types of {mask_name} are supported")
     if check_other and other_type is not None and mask.dtype != other_type:
-        warnings.warn(
-            f"Support for mismatched {mask_name} and {other_name} is deprecated. Use same type for both instead.", stacklevel=3
-        )
+        warn(f"Support for mismatched {mask_name} and {other_name} is deprecated. Use same type for both instead.")
     if mask.is_floating_point():
         return mask
     return torch.zeros_like(mask, dtype=target_type).masked_fill_(mask, float("-inf"))

@@ -11,7 +11,9 @@ from gradrepl.torch.utils.hooks import BackwardHook, RemovableHandle
 PLAIN_AND_FULL = "Cannot use both regular backward hooks and full backward hooks on {}. Please use only one of them."
 BAD_PRE_HOOK = "forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {}."
 BAD_OUTPUT = "For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but received {}"
-SILENCED = "{}module forward hook with ``always_call=True`` raised an exception that was silenced as another error was raised in forward: {}"
+SILENCED = (
+    "{}module forward hook with ``always_call=True`` raised an exception that was silenced as another error was raised in forward: {}"
+)
 
 
 class Global:

@@ -2,10 +2,10 @@
 
 __name__ = "torch.nn.functional"
 
-import warnings
 
 import gradrepl.engine.nn
 from gradrepl import torch
+from gradrepl.engine.advice import warn
 from gradrepl.engine.ops import nn_embedding as tables
 from gradrepl.engine.ops import nn_normalization as ops
 from gradrepl.engine.ops.nn_linear import bilinear, linear
@@ -40,9 +40,7 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
     return ops.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
 
 
-def instance_norm(
-    input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1, eps=1e-5
-):
+def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1, eps=1e-5):
     if use_input_stats and input.numel() and all(n == 1 for n in input.shape[2:]):
         raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.size()}")
     return ops.instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps)
@@ -126,12 +124,11 @@ def dropout2d(input, p=0.5, training=True, inplace=False):
     if input.dim() not in (3, 4):
         warn_dims("dropout2d", input.dim(), "(i.e. 3D or 4D inputs)", 2)
     if input.dim() == 3:
-        warnings.warn(
+        warn(
             "dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior is desired - input is "
             "interpreted as shape (N, C, L), where C is the channel dim. This behavior will change in a future release to interpret the "
             "input as one without a batch dimension, i.e. shape (C, H, W). To maintain the 1D channel-wise dropout behavior, please switch "
             "to using dropout1d instead.",
-            stacklevel=2,
         )
     return dropout_channels(input, p, training, inplace, True)
 
@@ -144,11 +141,10 @@ def dropout3d(input, p=0.5, training=True, inplace=False):
 
 
 def warn_dims(name, dims, wanted, spatial):
-    warnings.warn(
+    warn(
         f"{name}: Received a {dims}-D input to {name}, which is deprecated and will result in an error in a future release. To retain the "
         f"behavior and silence this warning, please use dropout instead. Note that {name} exists to provide channel-wise dropout on inputs "
         f"with {spatial} spatial dimensions, a channel dimension, and an optional batch dimension {wanted}.",
-        stacklevel=3,
     )
 
 
@@ -181,10 +177,9 @@ def embedding_bag(
     padding_idx=None,
 ):
     if weight.dtype == torch.long and input.is_floating_point():
-        warnings.warn(
+        warn(
             "Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, input, ...)` is deprecated, and "
             "should now be `embedding_bag(input, weight, ...)`.",
-            stacklevel=2,
         )
         weight, input = input, weight
     check_bag(input, weight, offsets, per_sample_weights, mode, scale_grad_by_freq, sparse)

@@ -3,8 +3,8 @@
 __name__ = "torch.nn.functional"
 
 import math
-import warnings
 
+from gradrepl.engine.advice import warn
 from gradrepl.engine.modes import no_grad
 from gradrepl.engine.names import NAMES
 from gradrepl.engine.ops import composed_losses, losses
@@ -26,9 +26,7 @@ def reduction_number(reduction, size_average=None, reduce=None):
     if size_average is not None or reduce is not None:
         reduction = legacy_reduction(size_average, reduce)
     if reduction == "elementwise_mean":
-        warnings.warn(
-            "reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.", stacklevel=3
-        )
+        warn("reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.")
     if reduction not in REDUCTIONS:
         raise ValueError(f"{reduction} is not a valid value for reduction")
     return REDUCTIONS[reduction]
@@ -37,17 +35,16 @@ def reduction_number(reduction, size_average=None, reduce=None):
 def legacy_reduction(size_average, reduce):
     """The name of a reduction in its old spelling."""
     reduction = ("mean" if size_average is not False else "sum") if reduce is not False else "none"
-    warnings.warn(f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.", stacklevel=4)
+    warn(f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.")
     return reduction
 
 
 def matched(input, target):
     """Both in one shape; different ones are most likely a mistake."""
     if target.size() != input.size():
-        warnings.warn(
+        warn(
             f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). This will likely lead to "
             "incorrect results due to broadcasting. Please ensure they have the same size.",
-            stacklevel=3,
         )
     return broadcast_tensors(input, target)
 
@@ -108,9 +105,7 @@ def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="m
     return losses.soft_margin_loss(input, target, reduction_number(reduction, size_average, reduce))
 
 
-def cross_entropy(
-    input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean", label_smoothing=0.0
-):
+def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean", label_smoothing=0.0):
     number = reduction_number(reduction, size_average, reduce)
     return composed_losses.cross_entropy_loss(input, target, weight, number, ignore_index, label_smoothing)
 
@@ -131,9 +126,7 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
     return losses.binary_cross_entropy(input, target, weight, number)
 
 
-def binary_cross_entropy_with_logits(
-    input, target, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None
-):
+def binary_cross_entropy_with_logits(input, target, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None):
     number = reduction_number(reduction, size_average, reduce)
     if target.size() != input.size():
         raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
@@ -142,11 +135,10 @@ def binary_cross_entropy_with_logits(
 
 def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False):
     if reduction == "mean" and size_average is None and reduce is None:
-        warnings.warn(
+        warn(
             "reduction: 'mean' divides the total loss by both the batch size and the support size."
             "'batchmean' divides only by the batch size, and aligns with the KL div math definition."
             "'mean' will be changed to behave the same as 'batchmean' in the next major release.",
-            stacklevel=2,
         )
     batch = reduction == "batchmean"
     number = 2 if batch else reduction_number(reduction, size_average, reduce)
@@ -154,9 +146,7 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
     return loss / input.size()[0] if batch and input.dim() != 0 else loss
 
 
-def poisson_nll_loss(
-    input, target, log_input=True, full=False, size_average=None, eps=1e-8, reduce=None, reduction="mean"
-):
+def poisson_nll_loss(input, target, log_input=True, full=False, size_average=None, eps=1e-8, reduce=None, reduction="mean"):
     number = reduction_number(reduction, size_average, reduce)
     return composed_losses.poisson_nll_loss(input, target, log_input, full, eps, number)
 
@@ -205,9 +195,7 @@ def margin_ranking_loss(input1, input2, target, margin=0, size_average=None, red
     return composed_losses.margin_ranking_loss(input1, input2, target, margin, number)
 
 
-def multi_margin_loss(
-    input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean"
-):
+def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean"):
     number = reduction_number(reduction, size_average, reduce)
     if p != 1 and p != 2:
         raise ValueError("only p == 1 and p == 2 supported")
@@ -243,9 +231,7 @@ def triplet_margin_loss(
     return composed_losses.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, number)
 
 
-def triplet_margin_with_distance_loss(
-    anchor, positive, negative, *, distance_function=None, margin=1.0, swap=False, reduction="mean"
-):
+def triplet_margin_with_distance_loss(anchor, positive, negative, *, distance_function=None, margin=1.0, swap=False, reduction="mean"):
     if reduction not in ("mean", "sum", "none"):
         raise ValueError(f"{reduction} is not a valid value for reduction")
     if margin <= 0:

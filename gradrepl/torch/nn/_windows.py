@@ -3,10 +3,10 @@
 __name__ = "torch.nn.functional"
 
 import math
-import warnings
 
 import gradrepl.engine.nn
 from gradrepl import torch
+from gradrepl.engine.advice import warn
 from gradrepl.engine.ops import nn_pooling as pooling
 from gradrepl.engine.ops import nn_upsampling as resampling
 from gradrepl.engine.ops.nn_convolution import col2im, im2col
@@ -114,15 +114,11 @@ def fractional(input, kernel_size, output_size, output_ratio, samples, dims):
     return pool(input, tuple_of(kernel_size, dims), tuple_of(output_size, dims), samples)
 
 
-def fractional_max_pool2d_with_indices(
-    input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None
-):
+def fractional_max_pool2d_with_indices(input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None):
     return fractional(input, kernel_size, output_size, output_ratio, _random_samples, 2)
 
 
-def fractional_max_pool3d_with_indices(
-    input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None
-):
+def fractional_max_pool3d_with_indices(input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None):
     return fractional(input, kernel_size, output_size, output_ratio, _random_samples, 3)
 
 
@@ -305,9 +301,7 @@ def check_mode(input, mode, align_corners, antialias):
         )
 
 
-def interpolate(
-    input, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None, antialias=False
-):
+def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None, antialias=False):
     size, scales = sizes_and_scales(input, size, scale_factor, recompute_scale_factor)
     check_mode(input, mode, align_corners, antialias)
     dims = input.dim() - 2
@@ -331,15 +325,15 @@ def check_sizes(input, size):
 
 
 def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=None):
-    warnings.warn("`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
+    warn("`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.")
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
 def upsample_nearest(input, size=None, scale_factor=None):
-    warnings.warn("`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
+    warn("`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.")
     return interpolate(input, size, scale_factor, mode="nearest")
 
 
 def upsample_bilinear(input, size=None, scale_factor=None):
-    warnings.warn("`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
+    warn("`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.")
     return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
