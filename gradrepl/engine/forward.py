@@ -23,7 +23,8 @@ from gradrepl.engine.views import geometry_of, storage, strided
 NO_LEVEL = "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
 NESTED = "Nested forward mode AD is not supported at the moment"
 SIZE = (
-    "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not supported. Tensor is of size {} "
+    "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not supported. Tensor is of "
+    "size {} "
     "while the given forward gradient is of size {}."
 )
 TWICE = "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level {} is not supported."

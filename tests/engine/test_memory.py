@@ -118,9 +118,10 @@ def failing():
         z.sum().backward()
 
 
-@pytest.mark.parametrize(
-    "step", [training, twice, writes, hooks, functions, looked_at, transforms, forward_mode, anomalies, failing], ids=lambda step: step.__name__
-)
+STEPS = [training, twice, writes, hooks, functions, looked_at, transforms, forward_mode, anomalies, failing]
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.__name__)
 def test_nothing_is_left_behind(step):
     assert left_behind(step) == 0
 

@@ -1,7 +1,7 @@
 """Functions from functions: grad, vjp, jvp and Jacobians of whole functions, by recorded backwards. Imports the public torch and its graph.
 
-A transform gives the function new tensors. Where their originals are part of a graph, so are they, and derivatives nest; else they are leaves
-of their own, and what depends on nothing but them is detached at the end.
+A transform gives the function new tensors. Where their originals are part of a graph, so are they, and derivatives nest; else they
+are leaves of their own, and what depends on nothing but them is detached at the end.
 """
 
 __name__ = __name__.removeprefix("gradrepl.")
@@ -16,13 +16,15 @@ from gradrepl.torch.utils._pytree import tree_flatten, tree_map, tree_map_only, 
 
 NOT_TENSOR = "Thing passed to transform API must be Tensor, got {}"
 NOT_SCALAR = (
-    "grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with {} dims. Maybe you wanted to use the vjp or jacrev "
+    "grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with {} dims. Maybe you wanted to use the vjp or "
+    "jacrev "
     "APIs instead?"
 )
 NOT_A_TENSOR = "grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got {}"
 NO_AUX = "{}: output of function f should be a tuple: (output, aux) if has_aux is True"
 COTANGENTS = (
-    "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function. cotangents: {}, primal output: {}"
+    "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function. cotangents: {}, primal "
+    "output: {}"
 )
 NOT_TUPLE = "jvp(f, primals, tangents): Expected {} to be a tuple. E.g. it should be valid to call f(*primals)."
 STRUCTURE = (
@@ -31,7 +33,8 @@ STRUCTURE = (
 )
 NO_PRIMALS = "jvp(f, primals, tangents): Expected primals to contain at least one Tensor."
 TANGENT_SIZE = (
-    "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not supported. Tensor is of size {} "
+    "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not supported. Tensor is of "
+    "size {} "
     "while the given forward gradient is of size {}."
 )
 LINEAR_SIZE = "tangent:{} with shape {} in flattened pytree doesn't match the shape {} of the corresponding primal."
@@ -63,7 +66,7 @@ def entered(tree):
 
 
 def left(tree, own, done=True):
-    """Results without the graph that ends at nothing but these tensors; when done with it, also without the views that let the others in."""
+    """Results without the graph that ends at nothing but these tensors; when done with it, without the views that let the others in."""
     leaves = {id(x) for x in own}
     doors = {x.node: x.node.edges[0] for x in own if x.node is not None} if done else {}
 

@@ -9,7 +9,8 @@ from gradrepl.engine.modes import here
 from gradrepl.torch.utils._pytree import broadcast_to_and_flatten, tree_flatten, tree_unflatten
 
 NO_INPUTS = (
-    "vmap({})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a function with no inputs. The latter "
+    "vmap({})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a function with no inputs. The "
+    "latter "
     "is unsupported."
 )
 BAD_DIMS = "vmap({}, in_dims={}, ...)(<inputs>): "
@@ -24,12 +25,11 @@ NO_SUCH_DIM = (
     "Got in_dim={} for some input, but that input is a Tensor of dimensionality {} so expected in_dim to satisfy -{} <= in_dim < {}."
 )
 UNEQUAL = "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {} for the mapped dimension"
-NOTHING_MAPPED = (
-    "vmap({}, in_dims={}, ...)(<inputs>): at least one of the inputs must be mapped over (in_dims must not all be None)"
-)
+NOTHING_MAPPED = "vmap({}, in_dims={}, ...)(<inputs>): at least one of the inputs must be mapped over (in_dims must not all be None)"
 RETURNED = "vmap({}, ...): `{}` must only return Tensors, got type {}. Did you mean to set out_dims= to None for output?"
 OUT_STRUCTURE = (
-    "vmap({}, ..., out_dims={})(<inputs>): out_dims is not compatible with the structure of `outputs`. out_dims has structure {} but outputs "
+    "vmap({}, ..., out_dims={})(<inputs>): out_dims is not compatible with the structure of `outputs`. out_dims has structure {} but "
+    "outputs "
     "has structure {}."
 )
 RANDOMNESS = "Only allowed values for randomness are 'error', 'different', or 'same'. Got {}"

@@ -9,10 +9,12 @@ __all__ = ["vjp", "jvp", "jacobian", "hessian", "hvp", "vhp"]
 NOT_STRICT = " This is not allowed in strict mode."
 # what strict mode says of something that does not require grad
 CONSTANT = {
-    "outputs": "Output {} of the user-provided function does not require gradients. The outputs must be computed in a differentiable manner "
+    "outputs": "Output {} of the user-provided function does not require gradients. The outputs must be computed in a differentiable "
+    "manner "
     "from the input when running in strict mode.",
     "grad_inputs": "The gradient with respect to input {} is independent of the inputs of the user-provided function." + NOT_STRICT,
-    "jacobian": "While computing the hessian, found that the jacobian of the user-provided function with respect to input {} is independent "
+    "jacobian": "While computing the hessian, found that the jacobian of the user-provided function with respect to input {} is "
+    "independent "
     "of the input."
     + NOT_STRICT
     + " You should ensure that your function is twice differentiable and that the jacobian depends on the inputs (this would be violated by a "
@@ -24,10 +26,12 @@ CONSTANT = {
 # what strict mode says of a gradient that is not there, by what was being computed
 MISSING = {
     "back": "The output of the user-provided function is independent of input {}." + NOT_STRICT,
-    "back_trick": "The gradient with respect to the input is independent of entry {} in the grad_outputs when using the double backward trick "
+    "back_trick": "The gradient with respect to the input is independent of entry {} in the grad_outputs when using the double backward "
+    "trick "
     "to compute forward mode gradients." + NOT_STRICT,
     "double_back": "The jacobian of the user-provided function is independent of input {}." + NOT_STRICT,
-    "double_back_trick": "The hessian of the user-provided function is independent of entry {} in the grad_jacobian. This is not allowed in "
+    "double_back_trick": "The hessian of the user-provided function is independent of entry {} in the grad_jacobian. This is not allowed "
+    "in "
     "strict mode as it prevents from using the double backward trick to replace forward mode AD.",
 }
 LINEAR = "The {} of the user-provided function is independent of input {}. This is not allowed in strict mode when create_graph=True."
@@ -44,9 +48,7 @@ GRAPH_FORWARD = (
     'torch.autograd.functional.jacobian: `create_graph=True` and `strategy="forward-mode"` are not supported together (yet). Please either '
     'set `create_graph=False` or `strategy="reverse-mode"`.'
 )
-VECTORIZE = (
-    "Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly implemented for `vectorize=True`."
-)
+VECTORIZE = "Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly implemented for `vectorize=True`."
 
 
 # ---- arguments and answers
@@ -115,8 +117,8 @@ def vector_for(v, like, given, who, missing):
         return (torch.ones_like(like[0]),)
     v = prepared(as_tuple(v, "v", who)[1], False, False)
     if len(v) != len(like):
-        text = f"v is a tuple of invalid length: should be {len(like)} but got {len(v)}." if given else "The given v should contain a single Tensor."
-        raise RuntimeError(text)
+        length = f"v is a tuple of invalid length: should be {len(like)} but got {len(v)}."
+        raise RuntimeError(length if given else "The given v should contain a single Tensor.")
     for i, (x, y) in enumerate(zip(v, like)):
         if x.size() != y.size():
             raise RuntimeError(f"Entry {i} in " * given + f"v has invalid size: should be {y.size()} but got {x.size()}.")
@@ -287,7 +289,5 @@ def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, out
         check_depends(found, "jacobian", strict)
         return found
 
-    found = jacobian(
-        gradient, inputs, create_graph=create_graph, strict=strict, vectorize=vectorize, strategy=outer_jacobian_strategy
-    )
+    found = jacobian(gradient, inputs, create_graph=create_graph, strict=strict, vectorize=vectorize, strategy=outer_jacobian_strategy)
     return found if several else found[0][0]

@@ -11,11 +11,13 @@ from gradrepl.torch.autograd import forward_ad
 __all__ = ["gradcheck", "gradgradcheck", "GradcheckError"]
 
 NOT_DOUBLE = (
-    "Input #{} requires gradient and is not a double precision floating point or complex. This check will likely fail if all the inputs are "
+    "Input #{} requires gradient and is not a double precision floating point or complex. This check will likely fail if all the inputs "
+    "are "
     "not of double precision floating point or complex. "
 )
 STRIDE_0 = (
-    "The {}th input has a dimension with stride 0. gradcheck only supports inputs that are non-overlapping to be able to compute the numerical "
+    "The {}th input has a dimension with stride 0. gradcheck only supports inputs that are non-overlapping to be able to compute the "
+    "numerical "
     "gradients correctly. You should call .contiguous on the input before passing it to gradcheck."
 )
 NO_INPUT = "gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True."

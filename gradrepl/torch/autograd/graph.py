@@ -197,8 +197,7 @@ class allow_mutation_on_saved_tensors:
 
         def unpack(kept):
             assert context.live, (
-                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context"
-                "in which the graph was originally recorded."
+                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which the graph was originally recorded."
             )
             return kept
 
