@@ -72,19 +72,25 @@ class Watched:
 
 
 class Mark:
-    """What tells one state of a tensor from another. Holds no tensor: watching keeps nothing alive."""
+    """What tells one state of a tensor, or of a list or dict of them, from another. Holds no tensor: watching keeps nothing alive."""
 
     def __init__(self, value: Any):
-        self.reference = weakref.ref(value) if is_tensor(value) else None
-        self.state, self.latest = state_of(value), 0
+        self.references = [weakref.ref(tensor) for tensor in tensors_in(value)]
+        self.states = [state_of(tensor) for tensor in tensors_in(value)]
+        self.latest = 0
 
     def fits(self, value: Any) -> bool:
-        return (self.reference and self.reference()) is value and self.state == state_of(value)
+        tensors = tensors_in(value)
+        same = len(tensors) == len(self.references) and all(ref() is tensor for ref, tensor in zip(self.references, tensors, strict=True))
+        return same and self.states == [state_of(tensor) for tensor in tensors]
 
 
-def state_of(value: Any) -> tuple:
+def tensors_in(value: Any) -> list[Any]:
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else [value]
+    return [item for item in items if is_tensor(item)]
+
+
+def state_of(tensor: Any) -> tuple:
     """The version of a tensor and of its gradient."""
-    if not is_tensor(value):
-        return ()
-    grad = value.grad if value.is_leaf else None
-    return value._version, grad is not None, grad._version if grad is not None else 0
+    grad = tensor.grad if tensor.is_leaf else None
+    return tensor._version, grad is not None, grad._version if grad is not None else 0

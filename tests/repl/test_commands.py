@@ -165,3 +165,15 @@ def test_commands_leave_files_private_or_as_they_were(fed, tmp_path):
     path.touch(0o640)
     fed("x = 1", f"%save -f {path}")
     assert os.stat(path).st_mode & 0o777 == 0o640
+
+
+def test_watching_a_list_and_a_leaf(fed):
+    fed(SQUARE, "pair = [x * 2, x * 3]", "loss = (x * 2).sum()")
+    assert fed("%watch pair").startswith("pair:\n")
+    assert fed("1") == "1\n"
+    assert fed("pair[0] = pair[0] + 1").startswith("pair:\n")
+    fed("%unwatch", "%watch x")
+    assert "grad 2" in fed("loss.backward()")
+    assert fed("%watch") == "watched: x\n"
+    fed("del x")
+    assert fed("1").startswith("1\n")
