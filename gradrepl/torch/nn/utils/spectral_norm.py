@@ -71,7 +71,37 @@ class SpectralNorm:
         module.register_buffer(name + "_u", u)
         module.register_buffer(name + "_v", v)
         module.register_forward_pre_hook(function)
+        module._register_state_dict_hook(SpectralNormStateDictHook(function))
+        module._register_load_state_dict_pre_hook(SpectralNormLoadStateDictPreHook(function))
         return function
+
+
+class SpectralNormStateDictHook:
+    """Writes the version of the state into its metadata."""
+
+    def __init__(self, fn):
+        self.fn = fn
+
+    def __call__(self, module, state_dict, prefix, local_metadata):
+        versions = local_metadata.setdefault("spectral_norm", {})
+        key = self.fn.name + ".version"
+        if key in versions:
+            raise RuntimeError(f"Unexpected key in metadata['spectral_norm']: {key}")
+        versions[key] = self.fn._version
+
+
+class SpectralNormLoadStateDictPreHook(SpectralNormStateDictHook):
+    """Before version 1 there was no v: it follows from u and the weight."""
+
+    def __call__(self, module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs):
+        key = prefix + self.fn.name
+        version = local_metadata.get("spectral_norm", {}).get(self.fn.name + ".version", None)
+        if (version is None or version < 1) and key + "_orig" in state_dict and key + "_v" not in state_dict and key in state_dict:
+            with torch.no_grad():
+                weight, u = state_dict[key + "_orig"], state_dict[key + "_u"]
+                sigma, matrix = (weight / state_dict.pop(key)).mean(), self.fn.reshape_weight_to_matrix(weight)
+                v = torch.linalg.multi_dot([matrix.t().mm(matrix).pinverse(), matrix.t(), u.unsqueeze(1)]).squeeze(1)
+                state_dict[key + "_v"] = v.mul_(sigma / torch.dot(u, torch.mv(matrix, v)))
 
 
 def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=None):
