@@ -530,7 +530,8 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
     weights, generator = input.array, generator or default_generator
     check_multinomial(weights, num_samples, replacement)
     rows = weights.reshape(-1, weights.shape[-1])
-    chosen = (with_replacement if replacement else without_replacement)(rows, num_samples, generator)
+    draw = with_replacement if replacement and num_samples > 1 else without_replacement  # PyTorch races for one sample either way
+    chosen = draw(rows, num_samples, generator)
     result = fresh(chosen.reshape(*weights.shape[:-1], num_samples).astype(np.int64))
     return result if out is None else out.copy_(result)
 

@@ -14,7 +14,9 @@ class ExponentialFamily(Distribution):
     def _log_normalizer(self, *natural_params):
         raise NotImplementedError
 
-    _mean_carrier_measure = 0
+    @property
+    def _mean_carrier_measure(self):
+        raise NotImplementedError
 
     def entropy(self):
         """By Bregman divergences of the log normaliser."""
