@@ -201,7 +201,7 @@ def slogdet_backward(grad_sign, grad_logabsdet, A, sign, LU, pivots):
             value = value - 1j * to_complex((conj(grad_sign) * sign).imag)
     else:
         if grad_logabsdet is None:
-            return zeros_like(A)
+            return None
         value = grad_logabsdet
     wanted = on_diagonal(value, A)
     if here.grad:

@@ -137,11 +137,24 @@ def linalg_svd_op(A, full_matrices=False, compute_uv=True, driver=None):
     check_matrix(A, "linalg.svd")
     check_float(A, "linalg.svd")
     if not np.isfinite(A).all():
-        raise LinAlgError("linalg.svd: The algorithm failed to converge because the input matrix contained non-finite values.")
+        return without_numbers(A, full_matrices)
     if not compute_uv:
         return np.empty(0, A.dtype), np.linalg.svd(A, compute_uv=False), np.empty(0, A.dtype)
     U, S, Vh = np.linalg.svd(A, full_matrices)
     return by_columns(U), S, by_columns(Vh)
+
+
+NOT_FINITE = "linalg.svd: The algorithm failed to converge because the input matrix contained non-finite values."
+
+
+def without_numbers(A, full_matrices):
+    """What becomes of NaN and infinity: the algorithm fails, unless there is nothing to iterate."""
+    *batch, m, n = A.shape
+    k = min(m, n)
+    if k > 1:
+        raise LinAlgError(NOT_FINITE)
+    nan = lambda *shape: np.full((*batch, *shape), np.nan, A.dtype)
+    return nan(m, m if full_matrices else k), nan(k).real, nan(n if full_matrices else k, n)
 
 
 @op("LinalgEighBackward0", outputs="eigenvalues, eigenvectors", A="eigh_backward(grads, eigenvalues, eigenvectors)")
@@ -481,6 +494,8 @@ def linalg_pinv_op(self, atol: Maybe = None, rtol: Maybe = None, hermitian=False
         )
     if not self.size:
         return np.zeros((*self.shape[:-2], self.shape[-1], self.shape[-2]), self.dtype)
+    if not np.isfinite(self).all():
+        raise LinAlgError(NOT_FINITE)
     U, S, Vh = np.linalg.svd(self, full_matrices=False, hermitian=hermitian)
     kept = S > cutoff(S.max(-1, keepdims=True), atol, rtol, self)
     inverse = np.divide(1, S, out=np.zeros_like(S), where=kept)

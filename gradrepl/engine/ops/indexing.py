@@ -222,7 +222,7 @@ class Reading:
         bounds = slice_bounds(key)
         size = self.view.array.shape[self.dim]
         start, stop, step = bounds
-        if step != 1 or (start + size if start < 0 else start) > 0 or (stop + size if stop < 0 else stop) < size:
+        if step != 1 or start != 0 or not stop >= size:
             self.view = slice_dim(self.view, self.dim, start, stop, step)
         self.dim += 1
 

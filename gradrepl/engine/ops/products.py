@@ -141,6 +141,7 @@ def baddbmm_op(self, batch1, batch2, beta=1, alpha=1):
 )
 def addbmm_op(self, batch1, batch2, beta=1, alpha=1):
     check_batches(batch1, batch2)
+    require(self.dtype == batch2.dtype, f"self and mat2 must have the same dtype, but got {scalar(self)} and {scalar(batch2)}")
     return mixed(self, product(batch1, batch2).sum(0, dtype=batch1.dtype), beta, alpha)
 
 

@@ -13,7 +13,6 @@ from gradrepl.engine.ops.shapes import (
     diagonal_of,
     expand_sizes,
     flatten,
-    reshape_to,
     select,
     slice_dim,
     unsafe_view,
@@ -32,7 +31,8 @@ from gradrepl.engine.views import offset
 
 @op("FlipBackward0", self="grad.flip(dims)")
 def flip_dims(self, dims):
-    return laid_out_like(self, np.flip(self, distinct_dims(dims, self.ndim) if self.ndim else ()))
+    wrapped = distinct_dims(dims, self.ndim)
+    return laid_out_like(self, np.flip(self, wrapped if self.ndim else ()))
 
 
 @op("RollBackward0", self="roll_op(grad, tuple([-s for s in shifts[::-1]]), dims[::-1])")
@@ -153,7 +153,6 @@ def repeat_interleave(self, repeats=None, dim=None, *, output_size=None):
     if dim is None:
         self, dim = flatten(self), 0
     at = wrap_dim(dim, self.array.ndim)
-    self = reshape_to(self, (1,)) if not self.array.ndim else self
     if isinstance(repeats, (Tensor, list, tuple)):
         return repeat_by(self, repeats if isinstance(repeats, Tensor) else tensor_of(np.asarray(repeats)), at)
     n = repeats
