@@ -13,6 +13,7 @@ def scipy_special(name):
 
 
 def special(name, *arrays):
-    """A special function; the answer has the dtype of the first array, half precision is computed in single."""
-    result = scipy_special(name)(*arrays)
-    return result.astype(arrays[0].dtype, copy=False) if isinstance(arrays[0], np.ndarray | np.generic) else result
+    """A special function, computed in double precision; the answer has the dtype of the last array."""
+    kind = arrays[-1].dtype
+    result = scipy_special(name)(*[x.astype(np.float64, copy=False) for x in arrays])
+    return result.astype(kind, copy=False)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from gradrepl.engine import single
 from gradrepl.engine.dims import ALL, as_dims, wrap_dim, wrap_dims
 from gradrepl.engine.execution import summed
 from gradrepl.engine.formulas import activations, general, joining, pointwise, products, reductions, statistics
@@ -122,7 +123,7 @@ def evenly_distribute_backward(grad, self, result):
 @arrays(reductions.logsumexp_backward)
 def logsumexp_backward(grad, self, result, dim, keepdim):
     grad, result = (unreduced(x, dim, keepdim, self.ndim) for x in (grad, result))
-    return grad * conj(np.exp(self - result))
+    return grad * conj(single.exp(self - result))
 
 
 @arrays(statistics.cumsum_backward)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from gradrepl.engine import single
 from gradrepl.engine.declare import Array, op
 from gradrepl.engine.dims import wrap_dim
 from gradrepl.engine.lazy import special
@@ -17,7 +18,7 @@ def floats_only(array, name):
 
 
 def logistic(array):
-    return np.reciprocal(np.add(np.exp(np.negative(array)), 1))
+    return np.reciprocal(np.add(single.exp(np.negative(array)), 1))
 
 
 def piecewise(array, condition, inside, outside):
@@ -70,7 +71,7 @@ def celu_written(self, alpha=1.0):
 
 def elu_of(array, below, above, inner):
     floats_only(array, "elu_cpu")
-    return piecewise(array, array > 0, array * above, np.expm1(np.minimum(array, 0) * inner) * below)
+    return piecewise(array, array > 0, array * above, single.expm1(np.minimum(array, 0) * inner) * below)
 
 
 @op(
@@ -81,7 +82,7 @@ def elu_of(array, below, above, inner):
 @in_single
 def elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_result):
     x = self_or_result
-    slope = input_scale * (x + alpha * scale) if is_result else input_scale * alpha * scale * np.exp(np.minimum(x, 0) * input_scale)
+    slope = input_scale * (x + alpha * scale) if is_result else input_scale * alpha * scale * single.exp(np.minimum(x, 0) * input_scale)
     return piecewise(grad_output, x <= 0, grad_output * slope, grad_output * scale)
 
 
@@ -90,7 +91,7 @@ def elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_resu
 def gelu(self, approximate="none"):
     floats_only(self, "GeluKernelImpl")
     if approximate == "tanh":
-        return 0.5 * self * (1 + np.tanh(GELU_SCALE * (self + 0.044715 * self * self * self)))
+        return 0.5 * self * (1 + single.tanh(GELU_SCALE * (self + 0.044715 * self * self * self)))
     if approximate != "none":
         raise RuntimeError("approximate argument must be either none or tanh.")
     return self * 0.5 * (1 + special("erf", self * ROOT_HALF))
@@ -108,29 +109,29 @@ ROOT_HALF, GELU_SCALE, DENSITY = 0.7071067811865476, 0.7978845608028654, 0.39894
 def gelu_backward(grad_output, self, approximate="none"):
     if approximate == "tanh":
         inner = GELU_SCALE * (self + 0.044715 * self * self * self)
-        bent = np.tanh(inner)
+        bent = single.tanh(inner)
         return grad_output * (0.5 * (1 + bent) + 0.5 * self * (1 - bent * bent) * GELU_SCALE * (1 + 3 * 0.044715 * self * self))
     cdf = 0.5 * (1 + special("erf", self * ROOT_HALF))
-    return grad_output * (cdf + self * (DENSITY * np.exp(-0.5 * self * self)))
+    return grad_output * (cdf + self * (DENSITY * single.exp(-0.5 * self * self)))
 
 
 @op("SiluBackward0", self="silu_backward(grad, self)")
 @in_single
 def silu(self):
-    return np.divide(floats_only(self, "silu_cpu"), np.add(1, np.exp(np.negative(self))))
+    return np.divide(floats_only(self, "silu_cpu"), np.add(1, single.exp(np.negative(self))))
 
 
 @op("MishBackward0", self="mish_backward(grad, self)")
 @in_single
 def mish(self):
-    return floats_only(self, "mish_cpu") * np.tanh(np.log1p(np.exp(self)))
+    return floats_only(self, "mish_cpu") * single.tanh(single.log1p(single.exp(self)))
 
 
 @op("SoftplusBackward0", self="softplus_backward(grad, self, beta, threshold)")
 @in_single
 def softplus(self, beta=1, threshold=20):
     scaled = floats_only(self, "softplus_cpu") * self.dtype.type(beta)
-    return piecewise(self, scaled > threshold, self, np.log1p(np.exp(np.minimum(scaled, threshold))) / beta)
+    return piecewise(self, scaled > threshold, self, single.log1p(single.exp(np.minimum(scaled, threshold))) / beta)
 
 
 @op(
@@ -141,15 +142,15 @@ def softplus(self, beta=1, threshold=20):
 @in_single
 def softplus_backward(grad_output, self, beta, threshold):
     scaled = self * self.dtype.type(beta)
-    power = np.exp(np.minimum(scaled, threshold))
+    power = single.exp(np.minimum(scaled, threshold))
     return piecewise(grad_output, scaled > threshold, grad_output, grad_output * power / (power + 1))
 
 
 @op("LogSigmoidBackward0", outputs="output, buffer", differentiable="output", self="log_sigmoid_backward(grad, self, buffer)")
 @in_single
 def log_sigmoid_forward(self):
-    tail = np.exp(np.negative(np.abs(floats_only(self, "log_sigmoid_cpu"))))
-    return np.minimum(self, self.dtype.type(0)) - np.log1p(tail), tail
+    tail = single.exp(np.negative(np.abs(floats_only(self, "log_sigmoid_cpu"))))
+    return np.minimum(self, self.dtype.type(0)) - single.log1p(tail), tail
 
 
 @op(
@@ -317,14 +318,14 @@ def leaky(array, slope):
 
 
 def softmax_of(array, dim):
-    shifted = np.exp(np.subtract(array, np.maximum.reduce(array, dim, keepdims=True)))
-    return np.divide(shifted, np.add.reduce(shifted, dim, keepdims=True), out=shifted)
+    shifted = single.exp(np.subtract(array, np.maximum.reduce(array, dim, keepdims=True)))
+    total = single.softmax_total(shifted, dim)
+    return shifted * np.reciprocal(total) if dim == array.ndim - 1 else shifted / total
 
 
 def log_softmax_of(array, dim):
-    high = np.maximum.reduce(array, dim, keepdims=True)
-    total = np.log(np.add.reduce(np.exp(array - high), dim, keepdims=True))
-    return array - high - total
+    shifted = array - np.maximum.reduce(array, dim, keepdims=True)
+    return shifted - single.log(single.softmax_total(single.exp(shifted), dim))
 
 
 def along(array, dim, function, name):
@@ -357,7 +358,7 @@ def softmax_data(grad_output, output, dim):
 
 
 def log_softmax_data(grad_output, output, dim):
-    return grad_output - np.exp(output) * (np.add.reduce(grad_output, dim, keepdims=True) if output.ndim else grad_output)
+    return grad_output - single.exp(output) * (np.add.reduce(grad_output, dim, keepdims=True) if output.ndim else grad_output)
 
 
 @op(

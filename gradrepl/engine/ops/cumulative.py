@@ -20,7 +20,8 @@ CUMMAX, CUMMIN = RETURN_TYPES["cummax"], RETURN_TYPES["cummin"]
 def running(ufunc, array, dim, dtype):
     dim = wrap_dim(dim, array.ndim)
     array, target = accumulated(array, dtype)
-    return (ufunc.accumulate(array, dim) if array.ndim else array.copy()).astype(target, copy=False)
+    wide = array.astype(np.float64) if array.dtype == np.float32 else array
+    return (ufunc.accumulate(wide, dim) if array.ndim else array).astype(target)
 
 
 @op("CumsumBackward0", self="cumsum_backward(grad, dim)")

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from gradrepl.engine import single
 from gradrepl.engine.declare import Array, op
 from gradrepl.engine.public import publish
 from gradrepl.engine.recorder import Maybe
@@ -11,7 +12,7 @@ def reduced(array, reduction):
     """0: as it is, 1: its mean, 2: its sum."""
     if reduction == 0:
         return array
-    total = np.add.reduce(array, None)
+    total = single.total(array)
     return total if reduction == 2 else np.true_divide(total, array.dtype.type(array.size))
 
 
@@ -90,7 +91,7 @@ def huber_loss_backward(grad_output, self, target, reduction, delta):
 
 @op("SoftMarginLossBackward0", self="soft_margin_loss_backward(grad, self, target, reduction)")
 def soft_margin_loss(self, target: Array, reduction=1):
-    return reduced(np.log1p(np.exp(-target * self)), reduction)
+    return reduced(single.log1p(single.exp(-target * self)), reduction)
 
 
 @op(
@@ -99,7 +100,7 @@ def soft_margin_loss(self, target: Array, reduction=1):
     self="soft_margin_loss_double_backward(grad * grad_output, self, target, reduction)",
 )
 def soft_margin_loss_backward(grad_output, self, target: Array, reduction):
-    power = np.exp(-target * self)
+    power = single.exp(-target * self)
     return -target * power / (power + 1) * share(grad_output, self, reduction)
 
 
@@ -112,7 +113,7 @@ def binary_cross_entropy(self, target, weight: Maybe = None, reduction=1):
     for name, array in (("target", target), ("input", self)):
         if not (np.all(array >= 0) and np.all(array <= 1)):
             raise RuntimeError(f"all elements of {name} should be between 0 and 1")
-    losses = (target - 1) * np.maximum(np.log1p(-self), -100) - target * np.maximum(np.log(self), -100)
+    losses = (target - 1) * np.maximum(single.log1p(-self), -100) - target * np.maximum(single.log(self), -100)
     return reduced(losses.astype(self.dtype, copy=False) if weight is None else losses * weight, reduction)
 
 
@@ -134,7 +135,7 @@ def binary_cross_entropy_backward(grad_output, self, target, weight: Maybe = Non
     target="binary_cross_entropy_with_logits_target_backward(grad, self, target, weight, pos_weight, reduction)",
 )
 def binary_cross_entropy_with_logits(self, target, weight: Maybe = None, pos_weight: Maybe = None, reduction=1):
-    tail = np.minimum(self, self.dtype.type(0)) - np.log1p(np.exp(-np.abs(self)))  # log(sigmoid(self))
+    tail = np.minimum(self, self.dtype.type(0)) - single.log1p(single.exp(-np.abs(self)))  # log(sigmoid(self))
     if pos_weight is None:
         losses = (1 - target) * self - tail
     else:
@@ -181,7 +182,7 @@ def nll(scores, target, weight, reduction, ignore_index):
     losses = -weights * np.take_along_axis(scores, np.expand_dims(safe, axis), axis).squeeze(axis)
     if reduction == 0:
         return losses, np.zeros((), scores.dtype)
-    total, summed = np.add.reduce(weights, None), np.add.reduce(losses, None)
+    total, summed = single.in_turn(weights.reshape(-1)), single.in_turn(losses.reshape(-1))
     return (np.true_divide(summed, total) if reduction == 1 else summed), total
 
 

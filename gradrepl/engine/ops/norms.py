@@ -13,6 +13,8 @@ inf = float("inf")
 def norm_of(array, ord, axis, keepdims):
     """The p-norm over `axis`, of sizes only."""
     size = np.abs(array)
+    if size.dtype == np.float32:
+        return norm_of(size.astype(np.float64), ord, axis, keepdims).astype(np.float32)
     if ord in (inf, -inf):
         reduce = np.maximum.reduce if ord == inf else np.minimum.reduce
         return reduce(size, axis, keepdims=keepdims, **({"initial": 0} if ord == inf and not array.size else {}))

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from gradrepl.engine import single
 from gradrepl.engine.declare import op
 from gradrepl.engine.dims import ALL, as_dims, wrap_dim, wrap_dims
 from gradrepl.engine.ops.pointwise import maximum, minimum
@@ -22,7 +23,7 @@ def accumulated(array, dtype=None):
 
 def total(array, axis=None, keepdims=False, dtype=None):
     array, target = accumulated(array, dtype)
-    return np.add.reduce(array, axis, keepdims=keepdims).astype(target, copy=False)
+    return single.total(array, axis, keepdims).astype(target, copy=False)
 
 
 @op("SumBackward0", self="grad.expand(self.sym_sizes())")
@@ -59,7 +60,7 @@ def averaged(array, axis, keepdims, dtype, name="mean"):
             f"{name}(): {how} dtype must be either a floating point or complex dtype. Got: {SCALARS[target.name]}"
         )
     wide = array.astype(WIDE.get(target, target), copy=False)
-    result = np.add.reduce(wide, axis, keepdims=keepdims)
+    result = single.total(wide, axis, keepdims)
     count = array.size if axis is None else int(np.prod([array.shape[d] for d in axis], dtype=np.int64))
     return np.true_divide(result, wide.dtype.type(count)).astype(target, copy=False)
 
@@ -266,10 +267,10 @@ def count_nonzero(self, dim=None):
 def logsumexp_dims(self, dim, keepdim=False):
     axis = wrap_dims(dim, self.ndim)
     if not self.size:
-        return np.log(np.add.reduce(np.exp(self), axis, keepdims=keepdim))
+        return single.log(single.total(single.exp(self), axis, keepdim))
     high = np.maximum.reduce(self.real, axis, keepdims=True)
     high = np.where(np.isinf(high), high.dtype.type(0), high)
-    result = np.log(np.add.reduce(np.exp(self - high), axis, keepdims=True)) + high
+    result = single.log(single.total(single.exp(self - high), axis, True)) + high
     return result if keepdim else result.squeeze(axis)
 
 

@@ -8,8 +8,11 @@ from gradrepl.engine.declare import op
 from gradrepl.engine.dims import as_dims, wrap_dim, wrap_dims
 from gradrepl.engine.missing import without_derivative
 from gradrepl.engine.names import NAMES
-from gradrepl.engine.ops.pointwise import UNGIVEN
+from gradrepl.engine.ops.comparison import masked_fill
+from gradrepl.engine.ops.pointwise import UNGIVEN, mul_scalar
 from gradrepl.engine.ops.scattering import gather
+from gradrepl.engine.ops.shapes import broadcast_tensors
+from gradrepl.engine.ops.unary import ceil, floor, positive, round
 from gradrepl.engine.promotion import SCALARS
 from gradrepl.engine.public import publish
 from gradrepl.engine.returns import RETURN_TYPES
@@ -227,21 +230,27 @@ def quantiles(self, q, dim, keepdim, interpolation, name):
     return (values.unsqueeze_(0).transpose_(0, -1) if q.array.ndim else values).squeeze_(-1)
 
 
+ROUNDINGS = dict(lower=floor, higher=ceil, nearest=round)
+
+
 def neighbours(ordered, q, interpolation, skip_missing):
     """The values at the ranks q (n - 1) of sorted lines, between two if the rank is no whole number."""
     last = ordered.array.shape[-1] - 1
     missing = np.isnan(ordered.array)
-    probabilities = np.broadcast_to(q.array, (*ordered.array.shape[:-1], q.array.size)) if ordered.array.ndim > 1 else q.array.reshape(-1)
     if skip_missing:
-        ranks = probabilities * np.maximum((~missing).sum(-1, keepdims=True) - 1, 0).astype(q.array.dtype)
+        known = tensor_of((~missing).sum(-1, keepdims=True) - 1)
+        ranks = q * known
+        ranks = masked_fill(ranks, ranks < 0, 0)
     else:
-        ranks = np.where(missing.any(-1, keepdims=True), q.array.dtype.type(last), probabilities * q.array.dtype.type(last))
-    ranks = dict(lower=np.floor, higher=np.ceil, nearest=np.rint).get(interpolation, lambda x: x)(ranks)
-    below = gather(ordered, -1, tensor_of(ranks.astype(np.int64)))
+        ranks, unknown = broadcast_tensors(mul_scalar(q, last), tensor_of(missing.any(-1, keepdims=True)))
+        ranks = masked_fill(ranks, unknown, last)
+    ranks = ROUNDINGS.get(interpolation, positive)(ranks)
+    below = tensor_of(ranks.array.astype(np.int64))
+    values = gather(ordered, -1, below)
     if interpolation not in ("linear", "midpoint"):
-        return below
-    weights = np.full_like(ranks, 0.5) if interpolation == "midpoint" else ranks - np.floor(ranks)
-    return below.lerp_(gather(ordered, -1, tensor_of(np.ceil(ranks).astype(np.int64))), tensor_of(weights))
+        return values
+    weights = tensor_of(np.full_like(ranks.array, 0.5)) if interpolation == "midpoint" else ranks - below
+    return values.lerp_(gather(ordered, -1, tensor_of(np.ceil(ranks.array).astype(np.int64))), weights)
 
 
 def cov(self, *, correction=1, fweights=None, aweights=None):

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from gradrepl.engine import single
 from gradrepl.engine.declare import op
 from gradrepl.engine.ops.pointwise import in_place, pow, pow_
 from gradrepl.engine.promotion import SCALARS, in_single, narrowed
@@ -20,42 +21,42 @@ def unsupported(name, array):
 
 @op("ExpBackward0", self="grad * conj(result)")
 def exp(self):
-    return np.exp(narrowed(self))
+    return single.exp(narrowed(self))
 
 
 @op("Exp2Backward0", self="grad * conj(result) * 0.6931471805599453")
 def exp2(self):
-    return np.exp2(narrowed(self))
+    return single.exp2(narrowed(self))
 
 
 @op("Expm1Backward0", self="grad * (conj(result) + 1)")
 def expm1(self):
-    return np.expm1(narrowed(self))
+    return single.expm1(narrowed(self))
 
 
 @op("LogBackward0", self="grad / conj(self)")
 def log(self):
-    return np.log(narrowed(self))
+    return single.log(narrowed(self))
 
 
 @op("Log2Backward0", self="grad / (conj(self) * 0.6931471805599453)")
 def log2(self):
-    return np.log2(narrowed(self))
+    return single.log2(narrowed(self))
 
 
 @op("Log10Backward0", self="grad / (conj(self) * 2.3025850929940456)")
 def log10(self):
-    return np.log10(narrowed(self))
+    return single.log10(narrowed(self))
 
 
 @op("Log1PBackward0", self="grad / conj(self + 1)")
 def log1p(self):
-    return np.log1p(narrowed(self))
+    return single.log1p(narrowed(self))
 
 
 @op("SqrtBackward0", self="grad / (2 * conj(result))")
 def sqrt(self):
-    return np.sqrt(narrowed(self))
+    return single.sqrt(narrowed(self))
 
 
 @op("RsqrtBackward0", self="-0.5 * grad * conj(result.pow(3))")
@@ -71,47 +72,47 @@ def reciprocal(self):
 
 @op("SinBackward0", self="grad * conj(self.cos())")
 def sin(self):
-    return np.sin(narrowed(self))
+    return single.sin(narrowed(self))
 
 
 @op("CosBackward0", self="grad * -conj(self.sin())")
 def cos(self):
-    return np.cos(narrowed(self))
+    return single.cos(narrowed(self))
 
 
 @op("TanBackward0", self="grad * conj(1 + result.pow(2))")
 def tan(self):
-    return np.tan(narrowed(self))
+    return single.tan(narrowed(self))
 
 
 @op("AsinBackward0", self="grad * conj((-self * self + 1).rsqrt())")
 def asin(self):
-    return np.arcsin(narrowed(self))
+    return single.arcsin(narrowed(self))
 
 
 @op("AcosBackward0", self="grad * -conj((-self * self + 1).rsqrt())")
 def acos(self):
-    return np.arccos(narrowed(self))
+    return single.arccos(narrowed(self))
 
 
 @op("AtanBackward0", self="grad / conj(self * self + 1)")
 def atan(self):
-    return np.arctan(narrowed(self))
+    return single.arctan(narrowed(self))
 
 
 @op("SinhBackward0", self="grad * conj(self.cosh())")
 def sinh(self):
-    return np.sinh(narrowed(self))
+    return single.sinh(narrowed(self))
 
 
 @op("CoshBackward0", self="grad * conj(self.sinh())")
 def cosh(self):
-    return np.cosh(narrowed(self))
+    return single.cosh(narrowed(self))
 
 
 @op("TanhBackward0", self="tanh_backward(grad, result)")
 def tanh(self):
-    return np.tanh(narrowed(self))
+    return single.tanh(narrowed(self))
 
 
 @op("TanhBackwardBackward0", grad_output="tanh_backward(grad, output)", output="grad * (-2 * output * grad_output)")
@@ -121,23 +122,23 @@ def tanh_backward(grad_output, output):
 
 @op("AsinhBackward0", self="grad * conj((self.pow(2) + 1).rsqrt())")
 def asinh(self):
-    return np.arcsinh(narrowed(self))
+    return single.arcsinh(narrowed(self))
 
 
 @op("AcoshBackward0", self="acosh_backward(grad, self)")
 def acosh(self):
-    return np.arccosh(narrowed(self))
+    return single.arccosh(narrowed(self))
 
 
 @op("AtanhBackward0", self="grad * 1 / conj(1 - self.pow(2))")
 def atanh(self):
-    return np.arctanh(narrowed(self))
+    return single.arctanh(narrowed(self))
 
 
 @op("SigmoidBackward0", self="sigmoid_backward(grad, result)")
 @in_single
 def sigmoid(self):
-    return np.reciprocal(np.add(np.exp(np.negative(narrowed(self))), 1))
+    return np.reciprocal(np.add(single.exp(np.negative(narrowed(self))), 1))
 
 
 @op("SigmoidBackwardBackward0", grad_output="sigmoid_backward(grad, conj(output))", output="conj(grad) * grad_output * (-2 * output + 1)")
@@ -227,7 +228,7 @@ def logit(self, eps=None):
     self = narrowed(self)
     if eps is not None:
         self = np.clip(self, eps, 1 - eps)
-    return np.log(self / (1 - self))
+    return single.log(self / (1 - self))
 
 
 @op("SincBackward0", self="sinc_backward(grad, self)")
@@ -235,7 +236,7 @@ def logit(self, eps=None):
 def sinc(self):
     turned = np.multiply(narrowed(self), np.pi)
     with np.errstate(all="ignore"):
-        return np.where(turned == 0, turned.dtype.type(1), np.sin(turned) / turned)
+        return np.where(turned == 0, turned.dtype.type(1), single.sin(turned) / turned)
 
 
 @op("FrexpBackward0", self="grad / exp2(exponent)", outputs="mantissa, exponent", differentiable="mantissa")
