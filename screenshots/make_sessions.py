@@ -43,7 +43,9 @@ def session_svg(demo: str) -> str:
     from rich.console import Console
     from rich.text import Text
 
-    console = Console(record=True, width=WIDTH, file=open(os.devnull, "w"), force_terminal=True, color_system="truecolor", legacy_windows=False)
+    console = Console(
+        record=True, width=WIDTH, file=open(os.devnull, "w"), force_terminal=True, color_system="truecolor", legacy_windows=False
+    )
     console.print(Text.from_ansi(record(demo)), soft_wrap=False)
     return console.export_svg(title=f"gradrepl demo {demo}", code_format=FONT.sub("", CONSOLE_SVG_FORMAT), unique_id=f"session-{demo}")
 

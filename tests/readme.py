@@ -1,6 +1,6 @@
 """The sessions of the README, and how to replay them: as one shell session, and as commands. Used by test_readme.py.
 
-    python -m tests.readme          writes what the program prints now into README.md
+python -m tests.readme          writes what the program prints now into README.md
 """
 
 import os
@@ -23,7 +23,13 @@ def inputs(session: str) -> str:
 
 
 def environment() -> dict:
-    return {**os.environ, "COLUMNS": "120", "NO_COLOR": "1", "PYTHONUTF8": "1", "PYTHONPATH": os.pathsep.join([str(README.parent), *sys.path])}
+    return {
+        **os.environ,
+        "COLUMNS": "120",
+        "NO_COLOR": "1",
+        "PYTHONUTF8": "1",
+        "PYTHONPATH": os.pathsep.join([str(README.parent), *sys.path]),
+    }
 
 
 def replayed(sessions: list[str], folder: str) -> list[str]:

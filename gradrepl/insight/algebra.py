@@ -6,11 +6,11 @@ import ast
 import re
 from collections.abc import Mapping
 
-FUNCTIONS = {"exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "sgn", "sign", "sqrt", "rsqrt", "reciprocal", "square", "abs", "sum", "expand", "where"}
 GREEK = {
-    "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "kappa", "mu", "nu", "xi", "pi", "rho", "sigma", "tau", "phi", "chi", "psi", "omega",
-    "lambda",
+    "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "kappa", "lambda", "mu", "nu", "xi", "pi", "rho", "sigma", "tau",
+    "phi", "chi", "psi", "omega",
 }  # fmt: skip
+KNOWN = {"exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "max", "min"}  # LaTeX has these as they are
 LIBRARIES = {"torch", "F", "nn", "np", "numpy", "autograd", "copy", "math", "plt"}
 OPERATORS = {ast.Mult: r" \, ", ast.Add: " + ", ast.Sub: " - ", ast.MatMult: r" \, "}
 COMPARE = {ast.Gt: ">", ast.GtE: r"\ge", ast.Lt: "<", ast.LtE: r"\le", ast.Eq: "="}
@@ -111,8 +111,8 @@ class Simplify(ast.NodeTransformer):
         self.generic_visit(node)
         left, right = node.left, node.right
         both = isinstance(left, ast.Constant) and isinstance(right, ast.Constant)
-        if both and isinstance(left.value, (int, float)) and isinstance(right.value, (int, float)) and isinstance(node.op, ast.Sub):
-            return ast.Constant(left.value - right.value)
+        if both and isinstance(left.value, (int, float)) and isinstance(right.value, (int, float)) and isinstance(node.op, ast.Sub):  # type: ignore[attr-defined]
+            return ast.Constant(left.value - right.value)  # type: ignore[attr-defined]
         if isinstance(node.op, (ast.Pow, ast.Div)) and is_one(right):
             return left
         if isinstance(node.op, ast.Mult) and (is_one(left) or is_one(right)):
@@ -184,7 +184,7 @@ def call(node: ast.Call) -> str:
         return special[name]
     if name == "pow" and len(arguments) == 2:
         return f"{write(arguments[0], 5)}^{{{write(arguments[1])}}}"
-    shown = rf"\{name}" if name in ("exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "max", "min") else rf"\operatorname{{{escaped(name)}}}"
+    shown = rf"\{name}" if name in KNOWN else rf"\operatorname{{{escaped(name)}}}"
     return rf"{shown}\left({', '.join(map(write, arguments))}\right)"
 
 

@@ -1,4 +1,7 @@
-"""check(f, *inputs): the analytic derivative against a numeric one, entry by entry, with a hint where they differ. Imports numerals, observer."""
+"""check(f, *inputs): the analytic derivative against a numeric one, entry by entry, with a hint where they differ.
+
+Imports numerals, observer.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +76,15 @@ class Check:
 
         text = Text()
         for line in str(self).split("\n"):
-            style = "green" if "agree" in line and "disagree" not in line else "bold red" if "disagree" in line else "yellow" if line.startswith("  hint") else ""
+            style = (
+                "green"
+                if "agree" in line and "disagree" not in line
+                else "bold red"
+                if "disagree" in line
+                else "yellow"
+                if line.startswith("  hint")
+                else ""
+            )
             text.append(line + "\n", style=style)
         text.rstrip()
         return text
@@ -86,7 +97,9 @@ def told(comparison: Comparison, several: bool) -> list[str]:
     size = np.size(comparison.analytic)
     if comparison.ok:
         worst = float(np.max(np.abs(comparison.analytic - comparison.numeric))) if size else 0.0
-        agreed = f"{derivative}{which}: {'the entry agrees' if size == 1 else f'all {size} entries agree'} (largest difference {number(worst)})"
+        agreed = (
+            f"{derivative}{which}: {'the entry agrees' if size == 1 else f'all {size} entries agree'} (largest difference {number(worst)})"
+        )
         return [agreed] + ([f"  note: {comparison.hint}"] if comparison.hint else [])
     lines = [f"{derivative}{which}: {len(comparison.wrong)} of {size} entries disagree"]
     for wrong in comparison.wrong[:MOST_ENTRIES]:
@@ -163,7 +176,11 @@ class Engine:
         rows: list[list] = [[] for _ in leaves]
         flat = output.reshape(-1)
         for element in range(flat.numel()):
-            found = self.autograd.grad(flat[element], leaves, retain_graph=True, allow_unused=True) if output.requires_grad else [None] * len(leaves)
+            found = (
+                self.autograd.grad(flat[element], leaves, retain_graph=True, allow_unused=True)
+                if output.requires_grad
+                else [None] * len(leaves)
+            )
             for row, leaf, gradient in zip(rows, leaves, found):
                 row.append(np.zeros(leaf.numel()) if gradient is None else array_of(gradient).reshape(-1))
         return [np.array(row).reshape(flat.numel(), leaf.numel()) for row, leaf in zip(rows, leaves)]
@@ -211,8 +228,14 @@ class Engine:
         if not analytic[far].any():
             return "the formula gives 0: an input is missing in it, or something was detached"
         if np.isfinite(ratio).all() and np.ptp(ratio) <= 1e-3 * abs(ratio[0]):
-            return "the sign of the formula is wrong" if abs(ratio[0] + 1) < 1e-3 else f"the formula is off by the factor {number(ratio[0])}"
-        return "the formula is wrong for these entries" if not str(inputs[varied].dtype).endswith("32") else "float32 is coarse: try x.double() first"
+            return (
+                "the sign of the formula is wrong" if abs(ratio[0] + 1) < 1e-3 else f"the formula is off by the factor {number(ratio[0])}"
+            )
+        return (
+            "the formula is wrong for these entries"
+            if not str(inputs[varied].dtype).endswith("32")
+            else "float32 is coarse: try x.double() first"
+        )
 
     def kink(self, f: Callable, inputs: list, varied: int, output: int, analytic: Any, numeric: Any, wrong: list[Entry]) -> str:
         """Where the slopes to both sides differ although the one in the middle agrees: |x| at 0."""
@@ -222,7 +245,10 @@ class Engine:
         if not len(places):
             return ""
         row, column = places[0]
-        return f"a kink: the slope is {number(left[row, column])} to the left and {number(right[row, column])} to the right; {number(analytic[row, column])} was chosen"
+        return (
+            f"a kink: the slope is {number(left[row, column])} to the left and {number(right[row, column])} to the right; "
+            f"{number(analytic[row, column])} was chosen"
+        )
 
     def derivative_of(self, f: Callable, varied: list[int]) -> Callable:
         """The gradient of a weighted sum of the outputs, as a function to be checked in turn."""

@@ -51,7 +51,9 @@ class Difference:
     def __str__(self) -> str:
         if not self.changes:
             return f"no difference: {self.same} nodes are the same in both"
-        counts = ", ".join(f"{len(self.of_kind(kind))} {kind}" for kind in ("removed", "added", "reshaped", "argument", "input") if self.of_kind(kind))
+        counts = ", ".join(
+            f"{len(self.of_kind(kind))} {kind}" for kind in ("removed", "added", "reshaped", "argument", "input") if self.of_kind(kind)
+        )
         head = f"{len(self.a)} nodes, then {len(self.b)}: {counts}, {self.same} the same"
         lines = [str(change) for change in self.changes[:MOST_LINES]]
         rest = [f"… and {len(self.changes) - MOST_LINES} more"] * (len(self.changes) > MOST_LINES)
@@ -70,7 +72,10 @@ class Difference:
             found.append(f"{', '.join(gained)} can be reached now")
         ops = len([c for c in self.of_kind("added") if c.after and not c.after.leaf])
         if ops and not self.of_kind("removed") and self.same >= ops:
-            found.append(f"the graph has grown by {ops} ops on top of all it had: if that goes on from step to step, something carries its history along")
+            found.append(
+                f"the graph has grown by {ops} ops on top of all it had: if that goes on from step to step, "
+                "something carries its history along"
+            )
         return found
 
     def __rich__(self) -> Any:
@@ -139,7 +144,11 @@ def leaf_changes(a: Graph, b: Graph) -> tuple[list[Change], int]:
     named = {n.title: n for n in right if n.names}
     changes, same, matched = [], 0, set()
     for node in left:
-        other = named.get(node.title) if node.names else next((n for n in right if not n.names and n.outputs == node.outputs and n.id not in matched), None)
+        other = (
+            named.get(node.title)
+            if node.names
+            else next((n for n in right if not n.names and n.outputs == node.outputs and n.id not in matched), None)
+        )
         if other is None:
             changes.append(Change("removed", node, None, shapes(node)))
             continue
@@ -156,7 +165,11 @@ def inner_changes(one: Node, other: Node) -> list[Change]:
     if [o.shape for o in one.outputs] != [o.shape for o in other.outputs]:
         return [Change("reshaped", one, other, f"{shapes(one)} -> {shapes(other)}")]
     before, after = dict(one.arguments), dict(other.arguments)
-    told = [f"{k} {before.get(k)} -> {after.get(k)}" for k in {**before, **after} if before.get(k) != after.get(k) and not k.endswith(("sizes", "numel", "strides"))]
+    told = [
+        f"{k} {before.get(k)} -> {after.get(k)}"
+        for k in {**before, **after}
+        if before.get(k) != after.get(k) and not k.endswith(("sizes", "numel", "strides"))
+    ]
     return [Change("argument", one, other, ", ".join(told))] if told else []
 
 

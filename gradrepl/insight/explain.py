@@ -170,7 +170,13 @@ class Writer:
     def row(self, node: Node) -> Row:
         outputs = [output.value for output in node.outputs]
         kept = seen(self.functions[node.id])
-        value = outputs[0].text if outputs and outputs[0] else numbers(kept.values[0]) if kept and kept.values and kept.values[0] is not None else ""
+        value = (
+            outputs[0].text
+            if outputs and outputs[0]
+            else numbers(kept.values[0])
+            if kept and kept.values and kept.values[0] is not None
+            else ""
+        )
         saved = tuple(f"{', '.join(s.slots)}{' = ' + s.names[0] if s.names else ''}" for s in node.saved)
         return Row(node, self.name(node), self.expression(node), value, tuple(self.derivatives(node)), saved)
 
@@ -181,7 +187,11 @@ class Writer:
         names = [self.name(self.nodes[e[0]], e[1]) if e else self.constant(node, place, written) for place, e in enumerate(node.inputs)]
         base = node.name.partition("Backward")[0]
         if base in CALLS:
-            others = [self.plain(node, slot) for slot in ("other", "exponent", "vec", "mat2", "tensor") if slot in dict(node.arguments) or slot in self.saved[node.id]]
+            others = [
+                self.plain(node, slot)
+                for slot in ("other", "exponent", "vec", "mat2", "tensor")
+                if slot in dict(node.arguments) or slot in self.saved[node.id]
+            ]
             if len(names) < 2:
                 names += others[:1]
             elif not node.inputs[1] and names[1] == "?":
@@ -191,7 +201,9 @@ class Writer:
             return f"{base}.apply({', '.join(names)})"
         word = "".join(f"_{c.lower()}" if c.isupper() else c for c in base).lstrip("_")
         own = set(formulas_of(node.name)) | {"self", "other"}
-        arguments = [f"{k}={v}" for k, v in node.arguments if k not in own and not k.endswith(("sizes", "numel", "strides")) and v is not None]
+        arguments = [
+            f"{k}={v}" for k, v in node.arguments if k not in own and not k.endswith(("sizes", "numel", "strides")) and v is not None
+        ]
         return f"{word}({', '.join(names + arguments[:3])})"
 
     def constant(self, node: Node, place: int, written: list) -> str:
@@ -203,7 +215,9 @@ class Writer:
     def plain(self, node: Node, slot: str) -> str:
         named = next((s.names[0] for s in node.saved if slot in s.slots and s.names), "")
         value = self.saved[node.id].get(slot)
-        return named or (str(dict(node.arguments)[slot]) if slot in dict(node.arguments) else numbers(value, 4) if value is not None else "?")
+        return named or (
+            str(dict(node.arguments)[slot]) if slot in dict(node.arguments) else numbers(value, 4) if value is not None else "?"
+        )
 
     def symbols(self, node: Node) -> dict[str, str]:
         """Formula name -> what it is here: `self` -> `x`, `result` -> `h`, `exponent` -> `2`."""
@@ -292,5 +306,3 @@ def product(shape: tuple[int, ...]) -> int:
     for size in shape:
         total *= size
     return total
-
-

@@ -1,4 +1,7 @@
-"""The derivatives of ops by the names of their nodes, as the embedded engine runs them, and the same with numbers in. Imports engine, numerals."""
+"""The derivatives of ops by the names of their nodes, as the embedded engine runs them, and the same with numbers in.
+
+Imports engine, numerals.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Turns watching on, for whichever engine `torch` is, and answers for it. Imports history, places, graphs; an observer when it is needed."""
+"""Turns watching on, for whichever engine `torch` is, and answers for it. Imports history, places, graphs; observers when needed."""
 
 from __future__ import annotations
 

@@ -49,7 +49,9 @@ class Memory:
 
     def __str__(self) -> str:
         held = [k for k in self.kept if k.state != "freed"]
-        lines = [f"{size(self.bytes)} held for backward by {len({k.node.id for k in held})} nodes, {size(self.only_graph)} by the graph alone"]
+        lines = [
+            f"{size(self.bytes)} held for backward by {len({k.node.id for k in held})} nodes, {size(self.only_graph)} by the graph alone"
+        ]
         rows = [line_of(k) for k in held]
         widths = [max(len(row[column]) for row in rows) for column in range(4)] if rows else []
         lines += ["  " + "  ".join(cell.ljust(width) for cell, width in zip(row, (*widths, 0))).rstrip() for row in rows]

@@ -24,7 +24,9 @@ from gradrepl.insight.history import HISTORY
 from gradrepl.insight.numerals import array_of, numbers
 from gradrepl.insight.places import spelled
 
-BROADCASTS = re.compile(r"(Add|Sub|Rsub|Mul|Div|Pow|Where|Maximum|Minimum|Atan2|Lerp)Backward\d")  # PyTorch's own sum the gradient down before a hook sees it
+BROADCASTS = re.compile(
+    r"(Add|Sub|Rsub|Mul|Div|Pow|Where|Maximum|Minimum|Atan2|Lerp)Backward\d"
+)  # PyTorch's own sum the gradient down before a hook sees it
 MOST_FRAMES = 60  # nodes of a graph that is drawn once per step
 
 
@@ -273,7 +275,11 @@ class Recorder:
 
     def move(self, node: Node, incoming: tuple, outgoing: tuple, saved: dict, found: dict) -> None:
         values = {"grad": incoming[0], **saved}
-        flows = [self.flow(node, place, edge, sent, values) for place, (edge, sent) in enumerate(zip(node.inputs, outgoing)) if edge and sent is not None]
+        flows = [
+            self.flow(node, place, edge, sent, values)
+            for place, (edge, sent) in enumerate(zip(node.inputs, outgoing))
+            if edge and sent is not None
+        ]
         self.moves.append(Move(len(self.moves) + 1, node, incoming, tuple(flows)))
         for edge in node.inputs:
             target = self.graph.nodes[edge[0]] if edge else None

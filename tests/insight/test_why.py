@@ -52,7 +52,9 @@ def run(path, monkeypatch):
 def test_cause_is_found(path, engine, monkeypatch):
     namespace = run(path, monkeypatch)
     question, cause, words = EXPECTED.match(path.read_text().splitlines()[-1]).groups()
-    answer = eval(compile(f"why({question})", "<question>", "eval"), namespace | {"__builtins__": __builtins__, "why": why, "__file__": str(path)})
+    answer = eval(
+        compile(f"why({question})", "<question>", "eval"), namespace | {"__builtins__": __builtins__, "why": why, "__file__": str(path)}
+    )
     assert answer.cause == cause, str(answer)
     for word in filter(None, words.split("; ")):
         assert word in str(answer), str(answer)

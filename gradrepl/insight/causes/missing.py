@@ -235,7 +235,7 @@ def uses_tensors(q: Question, node: ast.AST) -> bool:
     """Whether an expression mentions a tensor that requires grad."""
     from gradrepl.graphs.protocol import is_module, is_tensor
 
-    things = [q.namespace.get(n.id) for n in ast.walk(node) if isinstance(n, ast.Name)]
+    things = [q.variable(n.id) for n in ast.walk(node) if isinstance(n, ast.Name)]
     return any(is_tensor(t) and t.requires_grad or is_module(t) for t in things)
 
 
@@ -441,11 +441,11 @@ def replaced(q: Question) -> Answer | None:
     every = q.source.definitions.get((None, q.name), [])
     if not unnamed or len([d for d in every if not d.partial]) < 2:
         return None
-    statement = q.definition(q.name)
+    statement: Any = q.definition(q.name)
     return answer(
         "name rebound",
-        f"{q.name}.grad is None because {q.name} now means another tensor than the one {q.root_name} was computed from: {q.text(statement)} on "  # type: ignore[arg-type]
-        f"{q.where(statement)} made a new leaf, and the gradient went to the old one.",
+        f"{q.name}.grad is None because {q.name} now means another tensor than the one {q.root_name} was computed from: "
+        f"{q.text(statement)} on {q.where(statement)} made a new leaf, and the gradient went to the old one.",
         f"the graph of {q.root_name} ends at a leaf of shape {tuple(unnamed[0].shape)} that has no name any more",
         fix=f"change {q.name} in place under no_grad, or compute {q.root_name} from the new {q.name}",
     )

@@ -247,7 +247,8 @@ SOURCES: dict[str, Callable[[Question, Step], str]] = {
     **dict.fromkeys(("Softmax", "LogSoftmax", "Logsumexp"), at_softmax),
 }
 CURES = {
-    "Log": "keep it away from 0: torch.log(x + 1e-7) or x.clamp_min(1e-7); with probabilities work with logits (log_softmax, cross_entropy, binary_cross_entropy_with_logits)",
+    "Log": "keep it away from 0: torch.log(x + 1e-7) or x.clamp_min(1e-7); with probabilities work with logits (log_softmax, "
+    "cross_entropy, binary_cross_entropy_with_logits)",
     "Sqrt": "add a little under the root, (x + 1e-12).sqrt(); for a distance use torch.linalg.vector_norm, whose gradient at 0 is 0",
     "Div": "add a little to the divisor, or make it safe with torch.where before dividing",
     "Exp": "subtract the maximum first, or use logsumexp, log_softmax, softplus",

@@ -29,8 +29,13 @@ class Question:
 
     def __init__(self, tensor: Any, frame: FrameType):
         self.tensor, self.frame = tensor, frame
-        self.namespace = {**frame.f_globals, **frame.f_locals}
+        self.gradient: Any = None  # .grad, where there is one
+        self.namespace: dict[str, Any] = {**frame.f_globals, **frame.f_locals}
         self.names = find_names(None, frame)
+
+    def variable(self, name: str) -> Any:
+        """What the program has under a name, or None."""
+        return self.namespace.get(name)
 
     # ---- names
 
@@ -53,7 +58,7 @@ class Question:
     def filename(self) -> str:
         """Where the program stands: the file or input that asks, or, if it has no source, the file of its module."""
         own = self.frame.f_code.co_filename
-        return own if linecache.getlines(own) else str(self.namespace.get("__file__") or own)
+        return own if linecache.getlines(own) else str(self.variable("__file__") or own)
 
     @cached_property
     def source(self) -> Source:
@@ -129,7 +134,7 @@ class Question:
     def root(self) -> Any:
         """The tensor that backward was called on, if it still has a name."""
         expression = self.root_expression
-        found = self.namespace.get(expression.id) if isinstance(expression, ast.Name) else None
+        found = self.variable(expression.id) if isinstance(expression, ast.Name) else None
         if is_tensor(found):
             return found
         candidates = [t for n, t in self.namespace.items() if is_tensor(t) and t.requires_grad and t.grad_fn is not None and t.numel() == 1]

@@ -18,8 +18,13 @@ METHODS = {
     **dict.fromkeys(("numpy", "__array__", "asarray", "from_numpy"), "numpy"),
     **dict.fromkeys(("item", "tolist"), "number"),
     **dict.fromkeys(("long", "int", "short", "byte", "char"), "integer"),
-    **dict.fromkeys(("argmax", "argmin", "argsort", "nonzero", "bincount", "searchsorted", "multinomial", "bucketize", "one_hot"), "index"),
-    **dict.fromkeys(("eq", "ne", "lt", "gt", "le", "ge", "isnan", "isfinite", "logical_and", "logical_or", "logical_not", "bool", "any", "all"), "comparison"),
+    **dict.fromkeys(
+        ("argmax", "argmin", "argsort", "nonzero", "bincount", "searchsorted", "multinomial", "bucketize", "one_hot"), "index"
+    ),
+    **dict.fromkeys(
+        ("eq", "ne", "lt", "gt", "le", "ge", "isnan", "isfinite", "logical_and", "logical_or", "logical_not", "bool", "any", "all"),
+        "comparison",
+    ),
 }  # fmt: skip
 FUNCTIONS = {
     "tensor": "copy",
@@ -34,8 +39,8 @@ ARRAYS = ("np", "numpy", "math")  # functions of these modules know nothing of g
 INTEGERS = ("int", "long", "int64", "int32", "int16", "int8", "uint8", "bool", "LongTensor")
 FACTS = {"shape", "dtype", "device", "ndim", "grad", "grad_fn", "requires_grad", "is_leaf"}  # say nothing of the values' history
 SHAPES = {
-    "zeros_like", "ones_like", "full_like", "rand_like", "randn_like", "empty_like", "new_zeros", "new_ones", "new_full", "size", "dim", "numel",
-    "len", "range", "isinstance", "type", "print", "arange", "stride",
+    "zeros_like", "ones_like", "full_like", "rand_like", "randn_like", "empty_like", "new_zeros", "new_ones", "new_full", "size", "dim",
+    "numel", "stride", "len", "range", "isinstance", "type", "print", "arange",
 }  # fmt: skip
 NO_GRAD = {"no_grad", "inference_mode", "set_grad_enabled"}
 MOST = 4000  # expressions looked at

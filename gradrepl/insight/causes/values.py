@@ -117,7 +117,7 @@ def masked_copy(q: Question) -> Answer | None:
         method = call.func if isinstance(call, ast.Call) else None
         if not isinstance(method, ast.Attribute) or not isinstance(method.value, ast.Subscript) or not method.attr.endswith("_"):
             continue
-        tensor = q.namespace.get(base_name(method.value))
+        tensor = q.variable(base_name(method.value))
         if not is_tensor(tensor) or not tensor.requires_grad or not copies(q, method.value.slice):
             continue
         copy, target = q.text(method.value), q.text(method.value.value)
@@ -128,7 +128,7 @@ def masked_copy(q: Question) -> Answer | None:
             f"unchanged; write {copy} = …, or use masked_fill or torch.where.",
             f"{target} is at version {tensor._version}; {copy} on {q.where(statement)} is the output of IndexBackward0, with its own "
             "memory, and is used by nothing",
-            fix=f"{copy} = {assigned(q, call)}",
+            fix=f"{copy} = {assigned(q, call)}",  # type: ignore[arg-type]
         )
     return None
 
@@ -153,8 +153,8 @@ def copies(q: Question, index: ast.expr) -> bool:
         return copies(q, index.operand)
     if isinstance(index, ast.BinOp):
         return copies(q, index.left)
-    thing = q.namespace.get(index.id) if isinstance(index, ast.Name) else None
-    return isinstance(thing, list) or hasattr(thing, "dtype") and hasattr(thing, "shape") and len(thing.shape) > 0
+    thing = q.variable(index.id) if isinstance(index, ast.Name) else None
+    return isinstance(thing, list) or hasattr(thing, "dtype") and hasattr(thing, "shape") and len(thing.shape) > 0  # type: ignore[union-attr]
 
 
 def shared_memory(q: Question) -> Answer | None:
@@ -242,14 +242,14 @@ def changed_silently(q: Question) -> Answer | None:
         return None
     ticks = [s.seen.tick for s in q.on_path if s.seen]
     for event in [*q.writes, *[e for e in q.events if e.kind == "set data"]]:
-        source = event.where.text
-        if ticks and min(ticks) < event.tick < q.last.tick and (".data" in source or getattr(event, "kind", "") == "set data"):
+        source = event.where.text  # type: ignore[attr-defined]
+        if ticks and min(ticks) < event.tick < q.last.tick and (".data" in source or getattr(event, "kind", "") == "set data"):  # type: ignore[attr-defined]
             return answer(
                 "changed through .data",
-                f"{q.name}.grad is {shown(q)} because {source} on {q.where(event.where)} changed the values between the forward pass "
+                f"{q.name}.grad is {shown(q)} because {source} on {q.where(event.where)} changed the values between the forward pass "  # type: ignore[attr-defined]
                 "and backward(), and .data hides "
                 f"that from autograd: the derivative was taken at the new values, without an error.",
-                f"forward on {q.where(next(s.where for s in q.on_path if s.where))}, then {q.where(event.where)}: {source}, then "
+                f"forward on {q.where(next(s.where for s in q.on_path if s.where))}, then {q.where(event.where)}: {source}, then "  # type: ignore[attr-defined]
                 f"backward() on {q.where(q.last.where)}",
                 fix="write under torch.no_grad() instead of through .data, so that autograd notices; or compute the loss again",
             )
@@ -284,7 +284,7 @@ def alias_written(q: Question) -> Answer | None:
             continue
         writes = [d for d in definitions if d.partial and d.order > whole.order]
         of = base_name(stripped(whole.value))
-        tensor = q.namespace.get(of)
+        tensor = q.variable(of)
         if not writes or of == name or not is_tensor(tensor) or not tensor.requires_grad:
             continue
         write = writes[-1].statement
@@ -332,13 +332,13 @@ def broadcast(q: Question) -> Answer | None:
 
 def operand_shape(q: Question, step: Step, index: int) -> Any:
     """The shape of an input: of what came into the node below, of the leaf, or of the variable."""
-    thing = q.namespace.get(operand(step, index))
+    thing: Any = q.variable(operand(step, index))
     if is_tensor(thing):
         return tuple(thing.shape)
     edge = step.edges[index] if index < len(step.edges) else None
     for other in q.last.steps if edge and q.last else ():
-        if other.key == edge[0] and array(other.incoming[edge[1]]) is not None:
-            return np.shape(other.incoming[edge[1]])
+        if other.key == edge[0] and array(other.incoming[edge[1]]) is not None:  # type: ignore[index]
+            return np.shape(other.incoming[edge[1]])  # type: ignore[index]
     return next((a.shape for a in q.last.arrivals if edge and a.key == edge[0]), None) if q.last else None
 
 

@@ -197,7 +197,7 @@ def lost_in_op(q: Question) -> Answer | None:
 def values_of(q: Question, step: Step) -> str | None:
     """What went into the op, if it still has a name."""
     name = operand(step)
-    found = q.namespace.get(name)
+    found = q.variable(name)
     if found is not None and hasattr(found, "detach") and found.numel() <= 12:
         return f"{name} = {numbers(np.asarray(found.detach().tolist()), 12)}"
     return None
@@ -334,7 +334,7 @@ def at_kink(q: Question, step: Step, dead: Any) -> Told:
 def at_selection(q: Question, step: Step, dead: Any) -> Told:
     name = base(step).lower()
     values, result = saved(step, "self"), saved(step, "result")
-    found = q.namespace.get(operand(step))
+    found = q.variable(operand(step))
     if values is None and hasattr(found, "detach"):
         values = np.asarray(found.detach().tolist())
     best = getattr(values, name[:3] if name.startswith(("max", "min")) else "max")() if values is not None and values.size else None
@@ -421,9 +421,12 @@ FLAT: dict[str, Callable[[Question, Step, Any], Told]] = {
     **dict.fromkeys(("Mul", "Mm", "Mv", "Dot", "Addmm", "Bmm", "Div", "Linear"), at_product),
     "Pow": at_power,
     "Abs": at_kink,
-    **dict.fromkeys(("Max", "Min", "Amax", "Amin", "Maximum", "Minimum", "Topk", "Sort", "Kthvalue", "Median", "MaxPool2DWithIndices", "Fmax", "Fmin"), at_selection),
-    **dict.fromkeys(("Slice", "Select", "Index", "IndexSelect", "Gather", "Narrow", "Split", "Unbind", "Diagonal", "Take", "AsStrided", "MaskedSelect", "Embedding", "Tril", "Triu"), at_part),
-    **dict.fromkeys(("CopySlices", "IndexPut", "MaskedFill", "MaskedScatter", "Fill", "Zero", "Copy", "Scatter", "IndexFill", "IndexCopy", "CopyBackwards"), at_overwrite),
+    **dict.fromkeys(("Max", "Min", "Amax", "Amin", "Maximum", "Minimum", "Fmax", "Fmin"), at_selection),
+    **dict.fromkeys(("Topk", "Sort", "Kthvalue", "Median", "Mode", "MaxPool2DWithIndices"), at_selection),
+    **dict.fromkeys(("Slice", "Select", "Index", "IndexSelect", "Gather", "Narrow", "Split", "SplitWithSizes", "Unbind"), at_part),
+    **dict.fromkeys(("Diagonal", "Take", "AsStrided", "MaskedSelect", "Embedding", "Tril", "Triu", "Unfold"), at_part),
+    **dict.fromkeys(("CopySlices", "IndexPut", "MaskedFill", "MaskedScatter", "Fill", "Zero", "Copy", "CopyBackwards"), at_overwrite),
+    **dict.fromkeys(("Scatter", "IndexFill", "IndexCopy", "SliceScatter", "SelectScatter"), at_overwrite),
     **dict.fromkeys(("Norm", "LinalgVectorNorm", "Std", "Var"), at_norm),
     **dict.fromkeys(("MseLoss", "SmoothL1Loss", "HuberLoss"), at_minimum),
 }  # fmt: skip

@@ -1,0 +1,113 @@
+"""Custom Functions gone wrong: what the error means in this program. Imports failure, answer."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from gradrepl.graphs.protocol import is_tensor
+from gradrepl.insight.causes.answer import Answer, answer
+from gradrepl.insight.causes.failure import Failure
+from gradrepl.insight.observer import seen
+
+
+def custom_class(f: Failure) -> tuple[str, ast.ClassDef | None]:
+    name = (re.search(r"[Ff]unction (\w+?)Backward", f.message) or [None, ""])[1]
+    classes = f.source.classes
+    if name not in classes:
+        made = [
+            c
+            for c in classes
+            if any(isinstance(n, ast.FunctionDef) and n.name == "forward" for n in classes[c].body) and "Function" in f.text(classes[c])
+        ]
+        name = name or (made[0] if made else "the Function")
+    return name, classes.get(name)
+
+
+def method_of(body: ast.ClassDef | None, name: str) -> ast.FunctionDef | None:
+    return next((n for n in body.body if isinstance(n, ast.FunctionDef) and n.name == name), None) if body else None
+
+
+def gradients_returned(f: Failure) -> Answer:
+    found = re.search(r"expected (\d+), got (\d+)", f.message)
+    wanted, got = (int(found[1]), int(found[2])) if found else (0, 0)
+    name, body = custom_class(f)
+    forward, backward = method_of(body, "forward"), method_of(body, "backward")
+    with_context = body is not None and method_of(body, "setup_context") is None
+    inputs = [a.arg for a in forward.args.args][1 if with_context else 0 :] if forward else []
+    returned = next((n for n in ast.walk(backward) if isinstance(n, ast.Return)), None) if backward else None
+    text = f.text(returned.value) if returned is not None and returned.value is not None else "grad"
+    right = text + ", None" * max(0, wanted - got)
+    listed = f", {' and '.join(inputs)}," if inputs else ""
+    where = f.where(returned if returned is not None else backward) if backward else f.line
+    return answer(
+        "number of gradients",
+        f"{name}.forward() takes {wanted} input{'s' * (wanted != 1)}{listed} but {name}.backward() ({where}) returns {got} "
+        f"gradient{'s' * (got != 1)}: return one value for each forward input, "
+        f"None for those that need none, as in return {right}.",
+        f"{where}: {f.text(returned)}" if returned is not None else None,
+        fix=f"return {right}",
+    )
+
+
+def gradient_shape(f: Failure) -> Answer:
+    found = re.search(r"at index (\d+) - got (\[.*?\]) but expected shape compatible with (\[.*?\])", f.message)
+    index, got, wanted = (found[1], found[2], found[3]) if found else ("?", "?", "?")
+    name, body = custom_class(f)
+    backward = method_of(body, "backward")
+    returned = next((n for n in ast.walk(backward) if isinstance(n, ast.Return)), None) if backward else None
+    where = f.where(returned) if returned is not None else f.line
+    return answer(
+        "shape of a gradient",
+        f"{name}.backward() ({where}) returns, for input {index} of forward, a gradient of shape {got}, but that input has shape "
+        f"{wanted}: each gradient must have the shape of its input.",
+        f"{where}: {f.text(returned)}" if returned is not None else None,
+        fix="sum the gradient down to the shape of the input, or transpose what was transposed in forward",
+    )
+
+
+def backward_missing(f: Failure) -> Answer:
+    name, body = custom_class(f)
+    return answer(
+        "no backward",
+        f"{name} has no backward(): a custom Function needs one (a static method that takes ctx and a gradient for each output) before "
+        f"it can be differentiated ({f.line}).",
+        f"class {name} on {f.where(body)}" if body is not None else None,
+        fix=f"add @staticmethod def backward(ctx, grad): … to {name}",
+    )
+
+
+def once(f: Failure) -> Answer:
+    name, body = custom_class(f)
+    return answer(
+        "once_differentiable",
+        f"{f.said} on {f.line} differentiates {name} twice, but its backward is marked @once_differentiable: its own steps are not "
+        "recorded, so there is no second derivative.",
+        fix="leave out @once_differentiable and write backward with torch operations only",
+    )
+
+
+def legacy(f: Failure) -> Answer:
+    name, body = custom_class(f)
+    return answer(
+        "instance of a Function",
+        f"{f.said} on {f.line} makes an instance of {name}: a Function is used through its class, {name}.apply(…), with static methods.",
+        fix=f"{name}.apply(…)",
+    )
+
+
+def anomaly(f: Failure) -> Answer:
+    found = re.search(r"Function '(\w+)' returned nan values in its (\d+)th output", f.message)
+    name = found[1] if found else "a node"
+    root = f.subject
+    graph = f.graph(root) if is_tensor(root) else None
+    kept = next((seen(n) for n in graph.functions.values() if hasattr(n, "name") and n.name().endswith(name)), None) if graph else None
+    place = kept.where if kept else None
+    return answer(
+        "nan in backward",
+        f"{name}, recorded by {place.text if place else 'an op'}{f' ({f.where(place)})' if place else ''}, gave the first nan of "
+        "backward: its derivative does not exist at the values it was given (a division by 0, "
+        f"0 * inf, a root or logarithm of 0).",
+        f"anomaly detection stopped backward() on {f.line}",
+        fix="keep the input of that op away from the point where its derivative is infinite",
+    )
