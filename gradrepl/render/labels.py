@@ -96,7 +96,7 @@ def item_text(output: Output) -> str:
 
 def several_text(output: Output) -> str:
     """The numbers of a tensor of several elements, on a line of their own."""
-    return f"= {output.value.text}" if output.value and output.value.item is None else ""
+    return f"= {shortened(output.value.text)}" if output.value and output.value.item is None else ""
 
 
 def numbers_text(output: Output) -> str:
@@ -205,7 +205,7 @@ def saved_detail(saved: Saved) -> str:
 
 
 def saved_value(saved: Saved) -> str:
-    return f"= {saved.value.text}" if saved.value else ""
+    return f"= {shortened(saved.value.text)}" if saved.value else ""
 
 
 def cut_text(cut: Cut | None) -> str:

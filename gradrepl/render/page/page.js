@@ -25,17 +25,19 @@ function show(name) {
 const element = (id) => svg.getElementById ? svg.getElementById(id) : $(id);
 
 // ---- pan and zoom
-function look(next) {
+let touched = false; // did the reader move the picture?
+function look(next, byHand = true) {
   view = next;
+  touched = byHand;
   svg.setAttribute("viewBox", `${view.x} ${view.y} ${view.w} ${view.h}`);
 }
 
 function fit() {
   const { width, height } = stage.getBoundingClientRect();
   const scale = Math.min(width / home.w, height / home.h, 2);
-  if (scale > 0.55 || !width) return look(centred(scale, height / scale));
+  if (scale > 0.55 || !width) return look(centred(scale, height / scale), false);
   const readable = Math.min(width / home.w, 1.2); // a long graph: its head, as wide as the page
-  look({ x: home.x - (width / readable - home.w) / 2, y: home.y, w: width / readable, h: height / readable });
+  look({ x: home.x - (width / readable - home.w) / 2, y: home.y, w: width / readable, h: height / readable }, false);
 }
 
 function centred(scale, h) {
@@ -310,7 +312,7 @@ $("keys").onclick = keys;
 $("before").onclick = () => step(at - 1);
 $("after").onclick = () => step(at + 1);
 $("step").oninput = () => step(Number($("step").value));
-addEventListener("resize", fit);
+new ResizeObserver(() => touched || fit()).observe(stage); // the window, or the panel opens
 
 show("whole");
 if (data.steps.length) {
