@@ -121,7 +121,7 @@ class Equation:
                 operand = self.diagonal(i, operand, label, order[self.place[label]], dim)
         for at, found in enumerate(order):
             if found is None:
-                operand, order[at] = unsqueeze(operand, -1), dim
+                operand, order[at] = unsqueeze(operand, operand.array.ndim), dim
                 dim += 1
         return permute_dims(operand, tuple(order))
 
