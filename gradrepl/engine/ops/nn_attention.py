@@ -36,8 +36,14 @@ def _scaled_dot_product_flash_attention_for_cpu(query, key, value, dropout_p=0.0
     total = weights.sum(-1, keepdims=True)
     whole = np.where(total == 0, total.dtype.type(1), total)
     out = np.matmul(weights, value) / whole
-    heads_last = np.ascontiguousarray(out.swapaxes(1, 2)).swapaxes(1, 2)  # how PyTorch lays it out, to be seen in what follows
-    return heads_last, (highest + np.log(whole))[..., 0]
+    return laid_out_as(query, out), (highest + np.log(whole))[..., 0]
+
+
+def laid_out_as(query, out):
+    """The output in the memory order of the query, as PyTorch has it: it is to be seen in what follows."""
+    like = np.empty_like(query, dtype=out.dtype, shape=out.shape)
+    like[...] = out
+    return like
 
 
 def scores_of(query, key, is_causal, mask, scale):
