@@ -18,7 +18,9 @@ GENUINE = "genuine"  # the arguments were right: what the function raised stands
 TEXT = """\
 def {name}({signature}*_excess, **_named):
     try:
-        if {unusual}: result = by_name({key}, ({given}*_excess,), {defaults}, _named)
+        if {unusual}:
+            if {first_only}: result = {key}({first}**_named)
+            else: result = by_name({key}, ({given}*_excess,), {defaults}, _named)
         else: result = {key}({forwarded})
         if result is not NotImplemented: return result
     except MISTAKES as mistake:
@@ -62,6 +64,7 @@ def compile_guard(guarded, key, home):
     names = [p.name for p in positional]
     given = "".join(n + ", " for n in names)
     required = [p.name for p in positional if p.default is p.empty][home == "methods" :]
+    GUARDED.update({f"{key}_{n}": default for n, default in zip(names, defaults, strict=True)})
     text = TEXT.format(
         name=name,
         key=key,
@@ -70,6 +73,10 @@ def compile_guard(guarded, key, home):
         given=given,
         forwarded=given + "*_excess" * spreads,
         defaults=f"{key}_defaults",
+        first=given.partition(" ")[0],
+        first_only=" and ".join(
+            ["not _excess", *[f"{n} is not {key}_{n}" for n in names[:1]], *[f"{n} is {key}_{n}" for n in names[1:]]]
+        ),  # the rest may be named: x.sum(dim=0)
         unusual=" or ".join(["_named", *["_excess"] * (not spreads), *[f"{n} is MISSING" for n in required]]),
     )
     made: dict = {}
