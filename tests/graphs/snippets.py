@@ -147,6 +147,76 @@ def indexing(torch):
     return [x[index], x[x > 0], x.gather(0, torch.zeros(1, 3, dtype=torch.int64)), x.index_select(1, index), x[..., 0], x[1, 2]], {"x": x}
 
 
+def own_functions(torch):
+    class Round(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.round()
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad
+
+    class Power(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, exponent):
+            ctx.save_for_backward(x)
+            ctx.exponent = exponent
+            return x**exponent
+
+        @staticmethod
+        def backward(ctx, grad):
+            (x,) = ctx.saved_tensors
+            return grad * ctx.exponent * x ** (ctx.exponent - 1), None
+
+    (x,) = leaves(torch, (3,))
+    return [Round.apply(x * 2), Power.apply(x, 3)], {"x": x}
+
+
+def linear_algebra(torch):
+    torch.manual_seed(0)
+    a = (torch.eye(3) * 2 + torch.ones(3, 3)).requires_grad_()
+    return [torch.linalg.inv(a), torch.linalg.det(a), torch.linalg.solve(a, torch.ones(3, 1)), a.trace(), a.tril(), a.diagonal()], {"a": a}
+
+
+def cumulative(torch):
+    (x,) = leaves(torch, (2, 3))
+    return [x.cumsum(1), x.cumprod(0), x.flip(0), x.roll(1, 1), x.repeat(2, 1), x.masked_fill(x > 0, 0.0), x.var(1), x.median()], {"x": x}
+
+
+def hooked(torch):
+    (x,) = leaves(torch, (3,))
+    h = x.exp()
+    h.retain_grad()
+    h.register_hook(lambda grad: grad * 2)
+    x.register_hook(lambda grad: None)
+    return (h * x).sum(), {"x": x, "h": h}
+
+
+def frozen(torch):
+    torch.manual_seed(0)
+    first, second = torch.nn.Linear(3, 4), torch.nn.Linear(4, 2)
+    for parameter in first.parameters():
+        parameter.requires_grad_(False)
+    return second(torch.relu(first(torch.ones(2, 3)))).sum(), dict(second.named_parameters())
+
+
+def recurrent(torch):
+    torch.manual_seed(0)
+    cell = torch.nn.RNNCell(3, 4)
+    h = torch.zeros(2, 4)
+    for _ in range(3):
+        h = cell(torch.ones(2, 3), h)
+    return h.sum(), dict(cell.named_parameters())
+
+
+def jacobian(torch):
+    (x,) = leaves(torch, (3,))
+    y = (x * x).sin()
+    rows = [torch.autograd.grad(y[i], x, create_graph=True)[0] for i in range(3)]
+    return torch.stack(rows), {"x": x, "y": y}
+
+
 SNIPPETS = [
     polynomial,
     fan_out,
@@ -168,4 +238,11 @@ SNIPPETS = [
     convolution,
     embedding,
     indexing,
+    own_functions,
+    linear_algebra,
+    cumulative,
+    hooked,
+    frozen,
+    recurrent,
+    jacobian,
 ]
