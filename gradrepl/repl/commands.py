@@ -137,6 +137,9 @@ def run(shell, rest: str) -> None:
     before, sys.argv = sys.argv, words
     try:
         shell.evaluator.run(source, words[0])
+    except SystemExit as ended:  # the script's end is not the session's
+        if ended.code:
+            print(f"{words[0]} ended with {ended.code}")
     finally:
         sys.argv = before
 

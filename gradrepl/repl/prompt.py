@@ -76,7 +76,7 @@ class TerminalReader:
         self.output = output or create_output(os.fdopen(os.dup(1), "w", encoding="utf-8", errors="replace"))
         self.history = FileBackedHistory(history) if history else InMemoryHistory()
         self.colour = has_colour(sys.stdout) and settings.theme != "none"
-        self.told = False
+        self.told = self.asked = False
         self.toolbar = harmless(toolbar, "")
         # the session of the process, not one of our own: only that is known to the thread which prints above the prompt
         whole = get_app_session()
@@ -127,10 +127,19 @@ class TerminalReader:
 
     def read(self, default: str = "") -> str:
         """One input. Raises KeyboardInterrupt for Ctrl-C and EOFError for Ctrl-D, as `input` does."""
+        if self.asked:
+            self.to_line_start()
+        self.asked = True
         with patch_stdout(raw=True):
             text = self.session.prompt(default=default)
         self.tell_failure()
         return text
+
+    def to_line_start(self) -> None:
+        """Put the prompt on a line of its own after output without a newline: as many spaces as a line is wide end on the same line only
+        where they began at its start."""
+        self.output.write_raw(" " * self.output.get_size().columns + "\r")
+        self.output.flush()
 
     def tell_failure(self) -> None:
         """Say once that the history cannot be saved; it is kept in memory."""

@@ -174,7 +174,7 @@ def has_graph(value: Any) -> bool:
     if isinstance(value, dict):
         return has_graph(list(value.values()))
     kind = type(value)
-    if hasattr(kind, "next_functions") or hasattr(kind, "_repr_mimebundle_") and kind.__module__.startswith("gradrepl."):
+    if hasattr(kind, "next_functions") or kind.__name__ == "Graph" and kind.__module__.startswith("gradrepl."):
         return True
     return hasattr(kind, "grad_fn") and value.grad_fn is not None
 

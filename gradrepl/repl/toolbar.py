@@ -4,11 +4,13 @@ import sys
 
 from gradrepl.repl.completion import hint
 
+LOOKED_AT = 2_000  # characters before the cursor, in which a call may be open: this runs at every key
+
 
 def toolbar(shell, session):
     """The text of the bottom line, as much of it as the terminal is wide."""
     width = session.output.get_size().columns
-    text = session.default_buffer.document.text_before_cursor
+    text = session.default_buffer.document.text_before_cursor[-LOOKED_AT:]
     if shell.settings.signatures and "(" in text and (signature := hint(text, shell)):
         return [("class:bottom-toolbar", f" {signature}"[:width])]
     parts = [engine(shell), grad_mode()]

@@ -29,6 +29,13 @@ def test_code_its_picture_and_its_tree(tmp_path):
     assert (tmp_path / "y.dot").exists()
 
 
+@pytest.mark.parametrize("last", ["tree(y)", "graph(y)", "y.backward(torch.ones(3))", "[y]", "y.grad_fn", "torch.ones(2)"])
+def test_the_last_graph_is_meant_whatever_comes_last(last, tmp_path):
+    done = gradrepl("-c", f"{PROGRAM}\nfor step in [1]: loss = y * 2\n{last}", "-o", tmp_path / "y.svg")
+    assert done.returncode == 0 and done.stderr == ""
+    assert "AddBackward0" in (tmp_path / "y.svg").read_text()
+
+
 def test_the_value_of_a_last_expression_is_shown():
     assert gradrepl("-c", "torch.ones(1)").stdout == "tensor([1.])\n"
     assert gradrepl("-c", "1; 2").stdout == "2\n"

@@ -53,6 +53,8 @@ def test_run(fed, tmp_path):
     (tmp_path / "s.py").write_text("import sys\nprint(sys.argv[1:])\nz = 5\n")
     assert fed(f"%run {tmp_path / 's.py'} a b", "z") == "['a', 'b']\n5\n"
     assert "cannot read" in fed.error("%run missing.py")
+    (tmp_path / "leaves.py").write_text("import sys\nsys.exit(3)\n")
+    assert fed(f"%run {tmp_path / 'leaves.py'}").endswith("leaves.py ended with 3\n")
 
 
 def test_a_saved_session_is_a_script_that_runs_without_gradrepl(fed, tmp_path):

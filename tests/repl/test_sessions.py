@@ -236,6 +236,10 @@ def test_a_debugger_and_input_use_the_terminal(shell):
     shell.run("import pdb; pdb.run('1 + 1')").wait(lambda: shell.line == "(Pdb)").type("c\r").run("40 + 2", "\n42\n")
 
 
+def test_output_without_a_newline_keeps_its_line(shell):
+    shell.run("print('abc', end='')", "\nabc\n").run("40 + 2", "\n42\n").run("print('x' * 100, end='')", "x" * 100).run("41 + 2", "\n43\n")
+
+
 def test_closed_standard_output(shell):
     shell.run("import sys; sys.stdout.close()").run("40 + 2", "\n42\n")
 
