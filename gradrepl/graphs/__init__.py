@@ -60,4 +60,6 @@ def look_fields(look: dict[str, Any]) -> dict[str, Any]:
             raise GraphError(f"no option {name}=; there are names, {', '.join(fields)}")
         if value not in CHOICES.get(name, (value,)):
             raise GraphError(f"{name}={value!r} is not one of {', '.join(map(repr, CHOICES[name]))}")
+    if isinstance(look.get("fold"), str):
+        look = look | {"fold": (look["fold"],)}
     return look

@@ -218,10 +218,13 @@ class Writer:
         users = self.consumers.get(place, ())
         if len(users) > 1 or users and self.nodes[self.parent[place]].id not in users:
             parts.append("used by " + (", ".join(users) if len(users) < 5 else f"{len(users)} nodes"))
-        parts += [*self.freed(node), *(badge for output in node.outputs for badge in labels.badges(output)), *node.faults]
+        parts += [*self.saved(node), *(badge for output in node.outputs for badge in labels.badges(output)), *node.faults]
         return " · ".join(filter(None, parts))
 
-    def freed(self, node: Node) -> list[str]:
+    def saved(self, node: Node) -> list[str]:
+        """What the op keeps, if that is asked for; or else only that it is gone."""
+        if self.graph.look.saved:
+            return [f"saved {labels.saved_text(saved)}: {labels.saved_detail(saved)}" for saved in node.saved]
         return ["freed"] if any(saved.state == "freed" for saved in node.saved) else []
 
     def input_line(self, edge: tuple[int, int], depth: int, branch: bool, label: str, below: int) -> Line:

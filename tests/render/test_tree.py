@@ -96,6 +96,17 @@ def test_no_line_is_wider_than_the_terminal(program, width):
         assert line.split()[-1].startswith("n") or "…" in line or width > 40
 
 
+def test_what_is_saved_on_request():
+    lines = str(tree_of(golden.shared, saved=True)).splitlines()
+    assert lines[2] == "├ 0: MulBackward0 (3,)  saved self, other = x: (3,) · 12 B n3"
+
+
+def test_an_opened_fold():
+    graph = gradrepl.graph(programs.two_loops(torch, 10), names={})
+    first, second = [line.id for line in graph.tree().lines() if line.kind == "fold"]
+    assert [line.id for line in graph.drawn(fold=(first,)).tree().lines() if line.kind == "fold"] == [second]
+
+
 def test_no_colour():
     assert "\x1b" not in printed(tree_of(golden.scalars), no_color=True, force_terminal=True, color_system=None)
     assert "\x1b[" in printed(tree_of(golden.scalars), force_terminal=True, color_system="standard", legacy_windows=False)
