@@ -290,12 +290,17 @@ def dropped(input, p, train, shape, in_place, finish):
     return finish(input, p, shape, in_place)
 
 
+def noise_like(input, shape):
+    """Where the draws go: in the order in which the input lies in memory, if there is one for every element."""
+    return tensor_of(np.empty_like(input.array) if shape == input.array.shape else np.empty(shape, input.array.dtype))
+
+
 def scaled_mask(input, p, shape, in_place):
     """Zeros where a draw says so, the rest made larger by what was lost."""
     if p == 1:
-        mask = tensor_of(np.zeros((), input.array.dtype) if shape == input.shape else np.zeros(shape, input.array.dtype))
+        mask = tensor_of(np.zeros(shape, input.array.dtype))
     else:
-        mask = tensor_of(np.empty(shape, input.array.dtype)).bernoulli_(1 - p)
+        mask = noise_like(input, shape).bernoulli_(1 - p)
         mask.array /= mask.array.dtype.type(1 - p)
     return input.mul_(mask) if in_place else input * mask
 
@@ -308,7 +313,7 @@ def kept_mean_and_variance(input, p, shape, in_place):
     if p == 1:
         zeros = tensor_of(np.zeros(shape, input.array.dtype))
         return input.mul_(zeros) if in_place else input * zeros
-    noise = tensor_of(np.empty(shape, input.array.dtype)).bernoulli_(1 - p).array
+    noise = noise_like(input, shape).bernoulli_(1 - p).array
     a = 1 / math.sqrt((ALPHA * ALPHA * p + 1) * (1 - p))
     kind = noise.dtype.type
     shift, scale = tensor_of((noise - kind(1)) * kind(ALPHA * a) + kind(ALPHA * a * p)), tensor_of(noise * kind(a))

@@ -90,3 +90,6 @@ class MixtureSameFamily(Distribution):
             places = chosen.reshape(chosen.shape + torch.Size([1] * (len(events) + 1)))
             places = places.repeat(torch.Size([1] * len(chosen.shape)) + torch.Size([1]) + events)
             return torch.gather(samples, dim, places).squeeze(dim)
+
+    def __repr__(self):
+        return f"MixtureSameFamily(\n  {self.mixture_distribution},\n  {self.component_distribution})"
