@@ -197,7 +197,7 @@ def tolist(self):
 
 def numpy(self, *, force=False):
     """The array itself: a write to either shows in both. `force` detaches first."""
-    if self.needs_grad and self.requires_grad and not force:
+    if self.needs_grad and here.grad and self.requires_grad and not force:
         raise RuntimeError(REQUIRES)
     if self.array.dtype.kind == "c" and not force and self.is_conj():
         raise RuntimeError(CONJUGATE)
