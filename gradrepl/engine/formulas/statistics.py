@@ -141,3 +141,10 @@ def renorm_backward(grad, self, p, dim, maxnorm):
     inverse = add_scalar(size, 1e-7).reciprocal()
     bent = mul_scalar(inverse, maxnorm) * (grad - inverse * slope)
     return where(size > maxnorm, bent.to(grad.dtype), grad)
+
+
+@formula
+def euclidean_backward(grad, x1, x2, result):
+    """d |x1 - x2| by x1, zero where the rows meet."""
+    ratio = masked_fill(grad / result, result == 0, 0)
+    return x1 * ratio.sum(-1, True) - ratio.matmul(x2)

@@ -5,6 +5,7 @@ from gradrepl.engine.ops import (
     comparison,
     complex,
     composed_losses,
+    ctc,
     cumulative,
     decompositions,
     distances,

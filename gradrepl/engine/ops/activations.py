@@ -414,10 +414,18 @@ def logsigmoid(self):
     return log_sigmoid_forward(self)[0]
 
 
+def softmax_backward_of(grad_output, output, dim, input_dtype):
+    return softmax_backward_data(grad_output, output, dim)
+
+
+def log_softmax_backward_of(grad_output, output, dim, input_dtype):
+    return log_softmax_backward_data(grad_output, output, dim)
+
+
 publish(
     globals(),
     both="relu softmax log_softmax prelu hardshrink",
-    functions="threshold celu celu_ selu selu_",
+    functions="_softmax_backward_data:softmax_backward_of _log_softmax_backward_data:log_softmax_backward_of threshold celu celu_ selu selu_",
     in_place_both="relu",
 )
 FUNCTIONS["threshold_"] = guarded(in_place(threshold), "threshold_", "functions")

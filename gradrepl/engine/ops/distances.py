@@ -1,89 +1,115 @@
-"""Distances between the rows of two matrices. Declarations, 2-5 lines each."""
+"""Distances between all pairs of rows: declarations, 2-5 lines each, with the ops that their derivatives are."""
 
 import numpy as np
 
 from gradrepl.engine.declare import op
-from gradrepl.engine.dims import broadcast, require
-from gradrepl.engine.ops.shapes import contiguous_clone, expand_sizes, view_sizes
+from gradrepl.engine.ops.norms import norm_of
 from gradrepl.engine.promotion import SCALARS
 from gradrepl.engine.public import publish
 
-USE_MM = {
-    "use_mm_for_euclid_dist_if_necessary": None,
-    "use_mm_for_euclid_dist": 1,
-    "donot_use_mm_for_euclid_dist": 2,
-}
+inf = float("inf")
 
 
-def length(difference, p):
-    """The p-norm of the last dim; p = 0 counts what is not zero."""
-    if p == 0:
-        return (difference != 0).sum(-1).astype(difference.dtype)
-    if not difference.shape[-1]:
-        return np.zeros(difference.shape[:-1], difference.dtype)
-    return np.linalg.norm(difference, p, axis=-1).astype(difference.dtype, copy=False)
+def differences(x1, x2):
+    """(…, rows of x1, rows of x2, columns)."""
+    return x1[..., :, None, :] - x2[..., None, :, :]
 
 
 @op(
     "CdistBackward0",
-    x1="cdist_backward(grad.contiguous(), x1, x2, p, result)",
-    x2="cdist_backward(grad.transpose(-2, -1).contiguous(), x2, x1, p, result.transpose(-2, -1).contiguous())",
+    x1="cdist_backward(grad, x1, x2, p, result)",
+    x2="cdist_backward(grad.mT, x2, x1, p, result.mT)",
 )
-def cdist_op(x1, x2, p):
-    return length(x1[..., :, None, :] - x2[..., None, :, :], p)
+def cdist_forward(x1, x2, p=2.0):
+    return norm_of(differences(x1, x2), p, (-1,), False).astype(x1.dtype, copy=False)
 
 
-NOT_TWICE = "not_implemented('_cdist_backward')"
-
-
-@op("CdistBackwardBackward0", grad_output=NOT_TWICE, x1=NOT_TWICE, x2=NOT_TWICE, distances=NOT_TWICE)
-def cdist_backward(grad_output, x1, x2, p, distances):
-    difference, whole = x1[..., :, None, :] - x2[..., None, :, :], distances[..., None]
-    if p == 0:
-        return np.zeros(x1.shape, x1.dtype)
-    size = np.abs(difference)
-    with np.errstate(all="ignore"):
-        slope = np.sign(difference) * ((size == whole) if p == np.inf else (size / whole) ** (p - 1))
-    slope = np.where((whole == 0) | (size == 0), 0, slope)
-    return (slope * grad_output[..., None]).sum(-2).astype(x1.dtype, copy=False)
-
-
-@op("EuclideanDistBackward0", {"x1, x2": "euclidean_dist_backward(grad, x1, x2, result)"})
+@op("EuclideanDistBackward0", x1="euclidean_backward(grad, x1, x2, result)", x2="euclidean_backward(grad.mT, x2, x1, result.mT)")
 def euclidean_dist(x1, x2):
-    """By |x|^2 + |y|^2 - 2 x y: one matrix product."""
-    squares = (x1 * x1).sum(-1)[..., :, None] + (x2 * x2).sum(-1)[..., None, :] - 2 * (x1 @ x2.swapaxes(-1, -2))
-    return np.sqrt(np.maximum(squares, 0))
+    return norm_of(differences(x1, x2), 2, (-1,), False).astype(x1.dtype, copy=False)
+
+
+def slope(diff, distance, p):
+    """d |x|_p by every coordinate; zero where the distance is."""
+    distance = distance[..., None]
+    if p == 0:
+        return np.zeros_like(diff)
+    if p == 1:
+        return np.sign(diff)
+    if p == inf:
+        return np.sign(diff) * (np.abs(diff) == distance)
+    with np.errstate(all="ignore"):
+        if p < 2:
+            bent = np.sign(diff) * np.where(diff == 0, 0 if p < 1 else np.abs(diff) ** (p - 1), np.abs(diff) ** (p - 1))
+            return np.where(distance == 0, 0, bent / distance ** (p - 1))
+        return np.where(distance == 0, 0, diff * np.abs(diff) ** (p - 2) / distance ** (p - 1))
+
+
+@op(
+    "CdistBackwardBackward0",
+    grad="not_implemented('_cdist_backward')",
+    x1="not_implemented('_cdist_backward')",
+    x2="not_implemented('_cdist_backward')",
+    cdist="not_implemented('_cdist_backward')",
+)
+def cdist_backward(grad, x1, x2, p, cdist):
+    return np.add.reduce(grad[..., None] * slope(differences(x1, x2), cdist, p), -2).astype(x1.dtype, copy=False)
 
 
 def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
-    require(compute_mode in USE_MM, f"{compute_mode} is not a valid value for compute_mode", ValueError)
+    check_cdist(x1, x2, p)
+    many = x1.array.shape[-2] > 25 or x2.array.shape[-2] > 25
+    modes = {"use_mm_for_euclid_dist_if_necessary": many, "use_mm_for_euclid_dist": True, "donot_use_mm_for_euclid_dist": False}
+    if compute_mode not in modes:
+        raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
+    if p == 2 and modes[compute_mode] and x1.array.size and x2.array.size:
+        lead = np.broadcast_shapes(x1.array.shape[:-2], x2.array.shape[:-2])
+        rows = [x.expand(*lead, *x.array.shape[-2:]).contiguous().view(-1, *x.array.shape[-2:]) for x in (x1, x2)]
+        return euclidean_dist(*rows).view(*lead, x1.array.shape[-2], x2.array.shape[-2])
+    return cdist_forward(x1, x2, float(p))
+
+
+def check_cdist(x1, x2, p):
     for name, x in (("X1", x1), ("X2", x2)):
-        require(x.array.ndim >= 2, f"cdist only supports at least 2D tensors, {name} got: {x.array.ndim}D")
-    for name, x in (("X1", x1), ("X2", x2)):
-        kind = SCALARS[x.array.dtype.name]
-        require(x.array.dtype.kind == "f", f"cdist only supports floating-point dtypes, {name} got: {kind}")
-    rows, columns, width = x1.array.shape[-2], x2.array.shape[-2], x1.array.shape[-1]
-    require(width == x2.array.shape[-1], f"X1 and X2 must have the same number of columns. X1: {width} X2: {x2.array.shape[-1]}")
-    require(p >= 0, "cdist only supports non-negative p values")
-    mode = USE_MM[compute_mode]
-    if p == 2 and (mode == 1 or mode is None and (rows > 25 or columns > 25)) and x1.array.size and x2.array.size:
-        return by_products(x1, x2)
-    return cdist_op(x1, x2, float(p))
+        if x.array.ndim < 2:
+            raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {x.array.ndim}D")
+        if x.array.dtype.kind != "f":
+            raise RuntimeError(f"cdist only supports floating-point dtypes, {name} got: {SCALARS[x.array.dtype.name]}")
+    if x1.array.shape[-1] != x2.array.shape[-1]:
+        raise RuntimeError(f"X1 and X2 must have the same number of columns. X1: {x1.array.shape[-1]} X2: {x2.array.shape[-1]}")
+    if p < 0:
+        raise RuntimeError("cdist only supports non-negative p values")
 
 
-def by_products(x1, x2):
-    batch = broadcast(x1.array.shape[:-2], x2.array.shape[:-2])
-    rows, columns = x1.array.shape[-2], x2.array.shape[-2]
-    count = int(np.prod(batch))
-    flat = lambda x, n: flattened(x, batch, (count, n, x.array.shape[-1]) if batch else x.array.shape)
-    return view_sizes(euclidean_dist(flat(x1, rows), flat(x2, columns)), (*batch, rows, columns))
+@op("PdistBackward0", self="pdist_backward(grad, self, p, result)")
+def pdist_forward(self, p=2.0):
+    first, second = np.triu_indices(self.shape[0], 1)
+    return norm_of(self[first] - self[second], p, (-1,), False).astype(self.dtype, copy=False)
 
 
-def flattened(tensor, batch, shape):
-    if not batch:
-        return tensor
-    wide = expand_sizes(tensor, (*batch, *tensor.array.shape[-2:]))
-    return view_sizes(wide if wide.array.flags.c_contiguous else contiguous_clone(wide), shape)
+@op(
+    "PdistBackwardBackward0",
+    grad="not_implemented('_pdist_backward')",
+    self="not_implemented('_pdist_backward')",
+    pdist="not_implemented('_pdist_backward')",
+)
+def pdist_backward(grad, self, p, pdist):
+    first, second = np.triu_indices(self.shape[0], 1)
+    pull = grad[:, None] * slope(self[first] - self[second], pdist, p)
+    result = np.zeros_like(self)
+    np.add.at(result, first, pull)
+    np.subtract.at(result, second, pull)
+    return result
 
 
-publish(globals(), functions="cdist")
+def pdist(input, p=2):
+    if input.array.ndim != 2:
+        raise RuntimeError(f"pdist only supports 2D tensors, got: {input.array.ndim}D")
+    if input.array.dtype.kind != "f":
+        raise RuntimeError("pdist only supports floating-point dtypes")
+    if p < 0:
+        raise RuntimeError("pdist only supports non-negative p values")
+    return pdist_forward(input.contiguous(), float(p))
+
+
+publish(globals(), functions="cdist pdist")
