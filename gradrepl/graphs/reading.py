@@ -36,10 +36,11 @@ class Reader:
 
     def output(self, described: Any) -> Output:
         """Shape, dtype and device of a tensor or of an entry of `_input_metadata`."""
-        key = tuple(described.shape), described.dtype, getattr(described, "device", "cpu")
+        key = shape_of(described), described.dtype, getattr(described, "device", "cpu")
         known = self.outputs.get(key)
         if known is None:
-            known = self.outputs[key] = Output(tuple(map(int, key[0])), dtype_name(key[1]), str(key[2]))
+            shape = key[0] and tuple(map(int, key[0]))
+            known = self.outputs[key] = Output(shape, dtype_name(key[1]), str(key[2]))
         return known
 
     def node_outputs(self, node: Any) -> tuple[Output, ...]:
@@ -160,6 +161,14 @@ def look_at(node: Any, saved: str, slots: Sequence[str], places: tuple) -> list[
 def spoilt(slot: str, tensor: Any, expected: int, now: int) -> Kept:
     """One of several tensors that were kept together, of which the one at version `now` was written to."""
     return Kept(slot, tensor, "held", (expected, now) if tensor is not None and tensor._version == now else None)
+
+
+def shape_of(described: Any) -> tuple[int, ...] | None:
+    """The sizes, None for a nested tensor, which has no common ones."""
+    try:
+        return tuple(described.shape)
+    except RuntimeError:
+        return None
 
 
 def itemsize(dtype: str) -> int:
