@@ -66,6 +66,46 @@ def gradient_shape(f: Failure) -> Answer:
     )
 
 
+def gradients_given(f: Failure) -> Answer:
+    """backward() of a Function with several outputs takes one gradient for each."""
+    found = re.search(r"(\w+)\.backward\(\) takes (?:from )?(\d+)(?: to \d+)? positional arguments? but (\d+) were given", f.message)
+    name, takes, given = (found[1], int(found[2]) - 1, int(found[3]) - 1) if found else ("the Function", 0, 0)
+    backward = method_of(f.source.classes.get(name), "backward")
+    return answer(
+        "gradients given",
+        f"{name}.forward() returns {given} outputs, so {name}.backward() ({f.where(backward)}) is given {given} gradients after ctx, one for "
+        f"each output, but it takes {takes}.",
+        f"{f.where(backward)}: def backward({', '.join(a.arg for a in backward.args.args)})" if backward is not None else None,
+        f"backward ran on {f.line}",
+        fix=f"def backward(ctx, {', '.join(f'grad{i + 1}' for i in range(given))})",
+    )
+
+
+def not_saved(f: Failure) -> Answer:
+    found = re.search(r"argument (\d+) is of type (\w+)", f.message)
+    index, kind = (int(found[1]), found[2]) if found else (0, "another type")
+    node = f.parsed
+    given = ast.unparse(node.args[index]) if isinstance(node, ast.Call) and index < len(node.args) else "it"
+    return answer(
+        "save_for_backward",
+        f"{f.said} on {f.line} tries to save {given}, a {kind}, but save_for_backward() is for tensors only: keep anything else as an attribute of ctx.",
+        f"argument {index} of save_for_backward() is {given}, of type {kind}",
+        fix=f"ctx.{given if given.isidentifier() else 'value'} = {given}",
+    )
+
+
+def view_in_function(f: Failure) -> Answer:
+    maker = re.search(r"Output \d+ of (\w+?)(Backward)? is a view", f.message)
+    name = maker[1] if maker else "a custom Function"
+    return answer(
+        "view from a Function",
+        f"{f.statement_text()} on {f.line} changes in place what {name}.apply() returned, and that is a view of its input: autograd would have to "
+        f"replace the backward of {name} by its own, so it refuses; return a copy from forward, or compute out of place.",
+        f"in-place write on {f.line}; the view was made inside {name}.forward()",
+        fix="return x.view(…).clone() from forward, or write y = y + … instead of y += …",
+    )
+
+
 def backward_missing(f: Failure) -> Answer:
     name, body = custom_class(f)
     return answer(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from gradrepl.graphs.protocol import is_module, is_tensor
 from gradrepl.insight.causes.answer import Answer, answer
 from gradrepl.insight.causes.program import called
 from gradrepl.insight.causes.question import Question
@@ -90,11 +91,14 @@ def renamed(q: Question) -> Answer | None:
         f"a non-leaf (the result of {op(node)}), and gave it the old name; backward() fills .grad of leaves only.",
         f"{q.name}.is_leaf is False, {q.name}.grad_fn is {node.name()} from {q.where(statement)}",
         f"the leaf that was called {q.name} before has the gradient",
-        fix=(
-            f"change it in place under no_grad: with torch.no_grad(): {in_place(q, value)} (or {q.name}.retain_grad() to see this one's "
-            "gradient)"
-        ),
+        fix=rebinding_fix(q, value),
     )
+
+
+def rebinding_fix(q: Question, value: ast.AST) -> str:
+    if isinstance(value, ast.Call):
+        return f"give the result another name, or make it a leaf of its own: {q.name} = {q.text(value)}.detach().requires_grad_()"
+    return f"change it in place under no_grad: with torch.no_grad(): {in_place(q, value)} (or {q.name}.retain_grad() to see this one's gradient)"
 
 
 def in_place(q: Question, value: ast.AST) -> str:
@@ -151,6 +155,24 @@ def passed_through(q: Question) -> str:
 
 
 # ---- leaves that do not ask for a gradient
+
+
+def is_a_gradient(q: Question) -> Answer | None:
+    """`g = w.grad`: the very tensor that backward adds to."""
+    owner = next((n for n, t in q.namespace.items() if is_tensor(t) and t.is_leaf and t.grad is q.tensor and t is not q.tensor), "")
+    if not owner:
+        return None
+    adds = [p for p, a in q.arrivals_of(q.variable(owner)) if p.kind == "backward"]
+    lines = ", ".join(dict.fromkeys(q.where(p.where) for p in adds))
+    statement = q.definition(q.name)
+    return answer(
+        "a gradient itself",
+        f"{q.name} is {owner}.grad itself, not a copy{f' ({q.where(statement)})' if statement is not None else ''}: backward() adds to that tensor in "
+        f"place{f' ({lines})' if lines else ''}, and zero_grad() or zero_() would clear it, so {q.name} changes with {owner}.grad; take "
+        f"{owner}.grad.clone() to keep the values.",
+        f"{q.name} is {owner}.grad: True; its own .grad is None, for it does not require grad",
+        fix=f"{q.name} = {owner}.grad.clone()",
+    )
 
 
 def misspelt(q: Question) -> Answer | None:
@@ -233,8 +255,6 @@ def cut_itself(q: Question) -> Answer | None:
 
 def uses_tensors(q: Question, node: ast.AST) -> bool:
     """Whether an expression mentions a tensor that requires grad."""
-    from gradrepl.graphs.protocol import is_module, is_tensor
-
     things = [q.variable(n.id) for n in ast.walk(node) if isinstance(n, ast.Name)]
     return any(is_tensor(t) and t.requires_grad or is_module(t) for t in things)
 
@@ -565,6 +585,7 @@ RULES = (
     late_retain,
     intermediate,
     misspelt,
+    is_a_gradient,
     switched_off,
     cut_itself,
     never_required,

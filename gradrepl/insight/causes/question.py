@@ -188,7 +188,10 @@ class Question:
     @cached_property
     def arrivals(self) -> list[tuple[Pass, Arrival]]:
         """Every gradient that reached this tensor as a leaf."""
-        return [(p, a) for p in self.passes for a in p.arrivals if a.leaf() is self.tensor]
+        return self.arrivals_of(self.tensor)
+
+    def arrivals_of(self, leaf: Any) -> list[tuple[Pass, Arrival]]:
+        return [(p, a) for p in self.passes for a in p.arrivals if a.leaf() is leaf]
 
     @cached_property
     def last(self) -> Pass | None:

@@ -97,6 +97,21 @@ def hook_changed(q: Question) -> Answer | None:
     return None
 
 
+def hook_writes(q: Question) -> Answer | None:
+    """A hook that changes the gradient it gets in place: `lambda g: g.mul_(0.5)`."""
+    for event in reversed(q.events):
+        writes = [n for n in getattr(event.detail, "co_names", ()) if n.endswith("_") and not n.startswith("_")]
+        if event.kind == "register_hook" and writes and event.tensor is not None and (event.tensor is q.tensor or q.last is not None):
+            return answer(
+                "hook",
+                f"{q.name}.grad is {shown(q)} because a hook (set on {q.where(event.where)}) changes the gradient in place with {writes[0]}(): "
+                f"what it does to its argument goes on to everything below.",
+                f"{q.where(event.where)}: {event.where.text}",
+                fix="compute a new gradient in the hook and return it, or remove the hook with handle.remove()",
+            )
+    return None
+
+
 def hook_said(q: Question, at: str, came: Any, went: Any) -> Answer:
     event = next((e for e in reversed(q.events) if e.kind == "register_hook"), None)
     line = f" (set on {q.where(event.where)})" if event else ""
@@ -259,7 +274,7 @@ def changed_silently(q: Question) -> Answer | None:
 def changed_afterwards(q: Question) -> Answer | None:
     """.grad was written after backward: clipping, scaling, another assignment."""
     found = [a for p, a in q.arrivals if p.kind == "backward"]
-    if not found or same(found[-1].after, gradient(q)):
+    if not found or same(found[-1].after, gradient(q)) or not nonzero(gradient(q)):
         return None
     last = [p for p, _ in q.arrivals][-1]
     writes = [w.where for w in q.writes if w.tick > last.tick] + [e.where for e in q.events if e.kind == "set grad" and e.tick > last.tick]
@@ -426,8 +441,7 @@ def used_often(q: Question) -> Answer | None:
     sent = [
         (s, s.outgoing[i]) for s in q.on_path for i, e in enumerate(s.edges) if e and e[0] == q.key and array(s.outgoing[i]) is not None
     ]
-    places = {text(s) for s, _ in sent}
-    if len(sent) < 2 or len(places) < 2:
+    if len({s.key for s, _ in sent}) < 2:
         return None
     parts = " + ".join(numbers(g) for _, g in sent[:5])
     return answer(
@@ -515,6 +529,7 @@ FIRST = (
     accumulated,
     hook_too_early,
     hook_changed,
+    hook_writes,
     changed_afterwards,
     masked_copy,
     changed_silently,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from typing import Any
 
@@ -9,11 +10,13 @@ import numpy as np
 
 from gradrepl.insight.causes.answer import Answer, answer
 from gradrepl.insight.causes.missing import FIXES, words
+from gradrepl.insight.causes.program import called
 from gradrepl.insight.causes.question import Question
 from gradrepl.insight.causes.steps import (
     HARDLY,
     array,
     base,
+    expression,
     flow,
     formula,
     incoming,
@@ -333,6 +336,13 @@ def at_kink(q: Question, step: Step, dead: Any) -> Told:
 
 def at_selection(q: Question, step: Step, dead: Any) -> Told:
     name = base(step).lower()
+    if name in ("maximum", "minimum", "fmax", "fmin"):
+        better = "larger" if "max" in name else "smaller"
+        return (
+            f"{text(step)}{where(q, step)} takes the {better} of the two, and that is the other one{'' if whole(dead) else ' there'}: what is not "
+            f"taken gets 0 ({short(step)})",
+            "use a smooth version, such as torch.logaddexp, if both are to learn",
+        )
     values, result = saved(step, "self"), saved(step, "result")
     found = q.variable(operand(step))
     if values is None and hasattr(found, "detach"):
@@ -365,18 +375,26 @@ def at_part(q: Question, step: Step, dead: Any) -> Told:
 
 def at_overwrite(q: Question, step: Step, dead: Any) -> Told:
     target = text(step)
-    value = overwritten_with(step)
+    if not in_place(step):
+        return (
+            f"{target}{where(q, step)} puts a constant in the place of those entries: the result no longer depends on {q.name} there, so "
+            f"{short(step)} lets nothing flow back",
+            "nothing is wrong; leave those entries as they are if they are to learn",
+        )
     return (
-        f"{target}{value}{where(q, step)} overwrote, in place, the value computed from {q.name} before it was used: what stands there "
-        "is now a constant, so "
-        f"{short(step)} lets nothing flow back to {q.name} there",
+        f"{target}{overwritten_with(step)}{where(q, step)} overwrote, in place, the value computed from {q.name} before it was used: what stands "
+        f"there is now a constant, so {short(step)} lets nothing flow back to {q.name} there",
         "write into a copy: y = y.clone(), or build the result with torch.where or torch.cat",
     )
 
 
-def overwritten_with(step: Step) -> str:
-    import ast
+def in_place(step: Step) -> bool:
+    """Whether an op wrote into its input: `y[0] = …`, `y.fill_(…)`, and what the engine makes for a write through a view."""
+    node = expression(step)
+    return not isinstance(node, ast.Call) or called(node).endswith("_")
 
+
+def overwritten_with(step: Step) -> str:
     statement = step.where.statement if step.where else None
     return f" = {ast.unparse(statement.value)}" if isinstance(statement, ast.Assign) and "[" in text(step) and "=" not in text(step) else ""
 
