@@ -11,6 +11,7 @@ from gradrepl.engine.formulas.general import zeros_like
 from gradrepl.engine.formulas.pointwise import conj
 from gradrepl.engine.modes import here
 from gradrepl.engine.ops.decompositions import (
+    is_turned,
     linalg_lu_solve_op,
     linalg_matrix_exp_op,
     linalg_solve_triangular_op,
@@ -127,7 +128,7 @@ def with_diagonal(tensor, values):
 
 
 @formula
-def eig_backward(grads, self, L, V):
+def eig_backward(grads, dtype, L, V):
     gL, gV = grads
     if gV is None:
         result = linalg_solve(H(V), gL.unsqueeze(-1) * H(V))
@@ -137,7 +138,7 @@ def eig_backward(grads, self, L, V):
         inner = inner - H(V).matmul(V * to_complex(diagonal(inner).real).unsqueeze(-2))
         inner = with_diagonal(inner / differences(conj(L)), gL)
         result = linalg_solve(H(V), inner.matmul(H(V)))
-    return result if is_complex(self) else result.real
+    return result if dtype.kind == "c" else result.real
 
 
 @formula
@@ -182,7 +183,7 @@ def det_backward(grad, det, A, LU, pivots):
     wanted = on_diagonal(grad * conj(det), A)
     if here.grad:
         return linalg_solve(H(A), wanted)
-    return linalg_lu_solve_op(LU, pivots, wanted, True, True)
+    return linalg_lu_solve_op(LU, pivots, wanted, True, not is_turned(A.array))
 
 
 def singular_det_backward(grad, A):
@@ -206,7 +207,7 @@ def slogdet_backward(grad_sign, grad_logabsdet, A, sign, LU, pivots):
     wanted = on_diagonal(value, A)
     if here.grad:
         return linalg_solve(H(A), wanted)
-    return linalg_lu_solve_op(LU, pivots, wanted, True, True)
+    return linalg_lu_solve_op(LU, pivots, wanted, True, not is_turned(A.array))
 
 
 @formula
@@ -219,7 +220,7 @@ def qr_backward(grads, Q, R, mode):
         )
     m, n = Q.array.shape[-2], R.array.shape[-1]
     if mode == "complete" and m > n:
-        raise RuntimeError("The QR decomposition is not differentiable when mode='complete' and nrows > ncols")
+        raise RuntimeError("The QR decomposition is not differentiable when mode='complete' and nrows > ncols.")
     inner = None if gR is None else gR.matmul(H(R))
     if m >= n:
         if gQ is not None:

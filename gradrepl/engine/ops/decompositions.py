@@ -167,7 +167,7 @@ def linalg_eigh_op(A, UPLO="L", compute_v=True):
     return values, by_columns(vectors)
 
 
-@op("LinalgEigBackward0", outputs="eigenvalues, eigenvectors", self="eig_backward(grads, self, eigenvalues, eigenvectors)")
+@op("LinalgEigBackward0", outputs="eigenvalues, eigenvectors", self="eig_backward(grads, self.dtype(), eigenvalues, eigenvectors)")
 def linalg_eig_op(self):
     check_square_float(self, "linalg.eig")
     require(np.isfinite(self).all(), "torch.linalg.eig: input tensor should not contain infs or NaNs.")
@@ -227,7 +227,7 @@ def linalg_lu_factor_ex_op(A, pivot=True, check_errors=False):
     return by_columns(LU), pivots.astype(np.int32), info.astype(np.int32)
 
 
-@op("LinalgLuBackward0", outputs="P, L, U", A="lu_backward(grads[1], grads[2], P, L, U, pivot)")
+@op("LinalgLuBackward0", outputs="P, L, U", differentiable="L, U", A="lu_backward(grads[0], grads[1], P, L, U, pivot)")
 def linalg_lu_op(A, pivot=True):
     check_matrix(A, "linalg.lu")
     LU, pivots, _ = over_batch(factorized if pivot else unpivoted, A)
@@ -238,7 +238,8 @@ def linalg_lu_op(A, pivot=True):
 @op(
     "LuUnpackBackward0",
     outputs="P, L, U",
-    LU_data="lu_unpack_backward(grads[1], grads[2], LU_data.sym_argsize_minus_2(), LU_data.sym_argsize_minus_1())",
+    differentiable="L, U",
+    LU_data="lu_unpack_backward(grads[0], grads[1], LU_data.sym_argsize_minus_2(), LU_data.sym_argsize_minus_1())",
 )
 def lu_unpack_op(LU_data, LU_pivots: Array, unpack_data=True, unpack_pivots=True):
     require(LU_pivots.dtype == np.int32, "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.")
@@ -443,6 +444,15 @@ def linalg_lstsq_op(self, b, rcond=None, driver=None):
 # ---- determinants
 
 
+def is_turned(A):
+    """Whether LU is that of A^T, which has the same determinant: PyTorch saves a copy for matrices that lie row by row."""
+    return A.flags.c_contiguous and A.dtype.kind != "c"
+
+
+def by_layout(A):
+    return A.swapaxes(-1, -2) if is_turned(A) else A
+
+
 @op(
     "LinalgDetBackward0",
     outputs="result, LU, pivots",
@@ -451,7 +461,7 @@ def linalg_lstsq_op(self, b, rcond=None, driver=None):
 )
 def linalg_det_op(A):
     check_square_float(A, "linalg.det")
-    LU, pivots, _ = over_batch(factorized, A)
+    LU, pivots, _ = over_batch(factorized, by_layout(A))
     result = np.diagonal(LU, 0, -2, -1).prod(-1) * det_sign(pivots)
     return np.asarray(result, A.dtype), by_columns(LU), pivots.astype(np.int32)
 
@@ -464,7 +474,7 @@ def linalg_det_op(A):
 )
 def linalg_slogdet_op(A):
     check_square_float(A, "linalg.slogdet")
-    LU, pivots, _ = over_batch(factorized, A)
+    LU, pivots, _ = over_batch(factorized, by_layout(A))
     diagonal = np.diagonal(LU, 0, -2, -1)
     sign = np.sign(diagonal).prod(-1) * det_sign(pivots)
     with np.errstate(divide="ignore"):

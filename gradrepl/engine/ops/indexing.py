@@ -26,7 +26,7 @@ WHOLE = 2**63 - 1  # where a slice without an end stops
 
 def key_of(array, indices):
     """NumPy's key for a list of index tensors: masks as the places of their True, checked as PyTorch checks."""
-    keys, shape, dim = [], (), 0
+    keys, shape, dim, count = [], (), 0, 0
     for tensor in indices:
         if tensor is None:
             keys.append(slice(None))
@@ -38,9 +38,9 @@ def key_of(array, indices):
         if dim + len(places) > array.ndim:
             raise IndexError(f"too many indices for tensor of dimension {array.ndim} (got {dim + len(places)})")
         for place in places:
-            check_bounds(place, dim, array.shape[dim])
+            check_bounds(place, count, array.shape[dim])
             keys.append(place)
-            dim += 1
+            dim, count = dim + 1, count + 1
     shapes = [key.shape for key in keys if type(key) is not slice]
     for other in shapes:
         try:
@@ -62,6 +62,7 @@ def mask_places(array, mask, dim):
 
 
 def check_bounds(index, dim, size):
+    """`dim` counts the indexed dims only: PyTorch brings them to the front first."""
     if index.size:
         low, high = index.min(), index.max()
         if low < -size or high >= size:

@@ -242,13 +242,7 @@ def lu_factor_ex(A, *, pivot=True, check_errors=False):
 
 
 def linalg_lu(A, *, pivot=True):
-    return named("linalg_lu", first_without_history(basic.linalg_lu_op(A, pivot)))
-
-
-def first_without_history(results):
-    """A permutation comes first, as output 0 of the node, but has no gradient."""
-    results[0].needs_grad, results[0].node = False, None
-    return results
+    return named("linalg_lu", basic.linalg_lu_op(A, pivot))
 
 
 OLD_LU = (
@@ -267,7 +261,7 @@ def lu(A, pivot=True, get_infos=False):
 
 
 def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True):
-    return named("lu_unpack", first_without_history(basic.lu_unpack_op(LU_data, LU_pivots, unpack_data, unpack_pivots)))
+    return named("lu_unpack", basic.lu_unpack_op(LU_data, LU_pivots, unpack_data, unpack_pivots))
 
 
 def linalg_lu_solve(LU, pivots, B, *, left=True, adjoint=False):

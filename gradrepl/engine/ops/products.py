@@ -4,6 +4,7 @@ import numpy as np
 
 from gradrepl.engine.declare import op
 from gradrepl.engine.dims import broadcast, require, wrap_dim
+from gradrepl.engine.messages import SCALAR_TYPES
 from gradrepl.engine.ops.pointwise import mul
 from gradrepl.engine.ops.shapes import (
     expand_array,
@@ -21,21 +22,6 @@ from gradrepl.engine.ops.shapes import (
 from gradrepl.engine.promotion import SCALARS
 from gradrepl.engine.public import publish
 from gradrepl.engine.tensor import Tensor
-
-# C++'s names of the element types, in the messages of kernels
-ELEMENTS = dict(
-    float32="float",
-    float64="double",
-    float16="c10::Half",
-    int64="long int",
-    int32="int",
-    int16="short int",
-    int8="signed char",
-    uint8="unsigned char",
-    bool="bool",
-    complex64="c10::complex<float>",
-    complex128="c10::complex<double>",
-)
 
 
 def scalar(array):
@@ -71,7 +57,7 @@ def check_matrices(mat1, mat2, first="self"):
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({rows} and {columns})")
     if mat1.dtype is not mat2.dtype:
         raise RuntimeError(
-            f"expected m1 and m2 to have the same dtype, but got: {ELEMENTS[mat1.dtype.name]} != {ELEMENTS[mat2.dtype.name]}"
+            f"expected m1 and m2 to have the same dtype, but got: {SCALAR_TYPES[mat1.dtype.name]} != {SCALAR_TYPES[mat2.dtype.name]}"
         )
 
 
@@ -147,7 +133,7 @@ def addbmm_op(self, batch1, batch2, beta=1, alpha=1):
 
 @op("MvBackward0", self="grad.ger(conj(vec))", vec="conj(self).t().mv(grad)")
 def mv(self, vec):
-    check_vector(self, vec, vec, vec.ndim)
+    check_vector(self, vec, vec, 1)
     return product(self, vec)
 
 

@@ -98,20 +98,20 @@ def kthvalue_op(self, k, dim=-1, keepdim=False):
 # ---- overloads
 
 
-def order_given(order, stable, dim=-1, descending=False):
+def order_given(order, stable, dim, descending):
     """dim and descending, as they may be given: by name only beside `stable`."""
     if stable is not None and order:
         raise TypeError("with stable= all arguments are given by name")
     return (*order, *(dim, descending)[len(order) :])
 
 
-def sort(self, *order, stable=None, **named_order):
+def sort(self, *order, stable=None, dim=-1, descending=False):
     operation = sort_op if stable is None else sort_stable
-    return named("sort", operation(self, *order_given(order, stable, **named_order)))
+    return named("sort", operation(self, *order_given(order, stable, dim, descending)))
 
 
-def argsort(self, *order, stable=None, **named_order):
-    return tensor_of(sorted_along(self.array, *order_given(order, stable, **named_order))[1])
+def argsort(self, *order, stable=None, dim=-1, descending=False):
+    return tensor_of(sorted_along(self.array, *order_given(order, stable, dim, descending))[1])
 
 
 def msort(self):
