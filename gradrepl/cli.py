@@ -62,6 +62,9 @@ def parse(words: list[str]) -> Options:
     options, rest = Options(), list(words)
     while rest:
         word = rest.pop(0)
+        if word[:2] in PROGRAMS and word[2:]:  # -cCODE
+            rest.insert(0, word[2:])
+            word = word[:2]
         if word in PROGRAMS:
             options.kind, options.program = PROGRAMS[word], value_of(word, rest)
             break
@@ -82,12 +85,8 @@ def take_option(word: str, rest: list[str], options: Options) -> None:
     elif name in VALUES:
         value = value if equals else value_of(name, rest)
         setattr(options, VALUES[name], [*options.outputs, value] if VALUES[name] == "outputs" else value)
-    elif word[:2] in PROGRAMS or word[:2] == "-o":  # -cCODE, -oFILE
-        rest[:0] = [word[:2], word[2:]]
-        if word[:2] == "-o":
-            take_option(rest.pop(0), rest, options)
-        else:
-            raise UsageError(f"write a space after {word[:2]}")
+    elif word.startswith("-o"):  # -oFILE
+        options.outputs = [*options.outputs, word[2:]]
     else:
         raise UsageError(f"unknown option {word}; gradrepl --help lists them")
 

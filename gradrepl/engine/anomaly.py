@@ -1,7 +1,6 @@
 """Anomaly mode: every node remembers where it was made, and an error in its backward tells. Imports node and names."""
 
 import os
-import traceback
 import warnings
 
 import numpy as np
@@ -46,6 +45,8 @@ def is_anomaly_check_nan_enabled():
 
 def remember(node, result):
     """Keep the user's part of the stack in the node's metadata, and the node whose backward made it."""
+    import traceback  # 3 ms, wanted here alone
+
     frames = [frame for frame in traceback.extract_stack() if not frame.filename.startswith(PACKAGE)]
     node.metadata["traceback_"] = traceback.format_list([frame for frame in frames if not is_generated(frame.filename)])
     if State.running:

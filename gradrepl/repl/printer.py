@@ -2,9 +2,7 @@
 
 import builtins
 import re
-import shutil
 import sys
-import textwrap
 from typing import Any
 
 from gradrepl.repl.streams import has_colour, is_terminal
@@ -76,6 +74,9 @@ def draw(value: Any, stream) -> None:
 
 def table(rows: list[tuple[str, ...]]) -> str:
     """The rows in aligned columns, the last one broken between words; where a terminal is too narrow for that, one row after the other."""
+    import shutil
+    import textwrap
+
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
     indent = sum(widths) + 2 * len(widths)
     width = shutil.get_terminal_size().columns - 1 if is_terminal(sys.stdout) else indent + max(len(row[-1]) for row in rows) + 1
@@ -87,6 +88,8 @@ def table(rows: list[tuple[str, ...]]) -> str:
 
 def aligned(row: tuple[str, ...], widths: list[int], room: int) -> str:
     head = "".join(cell.ljust(width + 2) for cell, width in zip(row, widths, strict=False))
+    import textwrap
+
     last = ("\n" + " " * len(head)).join(textwrap.wrap(row[-1], room, break_on_hyphens=False))
     return (head + last).rstrip()
 

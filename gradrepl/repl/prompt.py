@@ -69,7 +69,7 @@ class TerminalReader:
     when the first prompt is on the screen."""
 
     def __init__(self, settings, *, complete, toolbar, warm_up, history: HistoryFile | None = None, input=None, output=None):
-        self.settings, self.warm_up = settings, warm_up
+        self.settings, self.warm_up = settings, harmless(warm_up, None)
         self.lexer: Any = None
         # private copies: closing sys.stdin or sys.stdout in the session must not close the prompt
         self.input = input or create_input(os.fdopen(os.dup(0), closefd=True))

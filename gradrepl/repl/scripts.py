@@ -15,8 +15,8 @@ from gradrepl.repl.streams import silence
 ASKS = re.compile(r"gradrepl|(?<![\w.])(why|explain|step|check|saved|diff|graph|tree|save)\(")
 
 
-def watch() -> None:
-    """Have the engine watched: pictures and answers name the lines that made a node."""
+def watch_engine() -> None:
+    """Have the engine watched from here on, in this thread: pictures and answers name the lines that made a node."""
     import torch  # noqa: F401, the engine is watched once it is there
 
     from gradrepl.insight import observe
@@ -28,7 +28,7 @@ def run_program(options) -> int:
     """Run what the command line names and give the exit status."""
     program = Program(options)
     if options.outputs or options.tree or options.interactive:
-        watch()
+        watch_engine()
     status = program.run()
     if options.outputs or options.tree:
         status = program.deliver() or status
@@ -98,7 +98,7 @@ class Program:
     def evaluate(self, source: str, filename: str | None, show: bool) -> None:
         self.source = source
         if ASKS.search(source):
-            watch()
+            watch_engine()
         hook = sys.displayhook
         sys.displayhook = self.display if show else self.keep
         try:

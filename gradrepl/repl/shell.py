@@ -9,6 +9,7 @@ from gradrepl.repl.evaluate import Evaluator, remember_last_error, user_tracebac
 from gradrepl.repl.namespace import Preloaded
 from gradrepl.repl.paste import inputs
 from gradrepl.repl.printer import Printer, paint
+from gradrepl.repl.scripts import exit_status, watch_engine
 from gradrepl.repl.session import Entry, Session
 from gradrepl.repl.settings import Settings
 from gradrepl.repl.streams import silence
@@ -41,7 +42,7 @@ class Shell:
         self.reader: Any = None
         self.next_text = ""  # what %load and %edit leave at the prompt
         self.watched = Watched(self)
-        self.observed = False
+        self.watching = False
         self.preloaded.offer({"watch": self.watched.start, "unwatch": self.watched.stop})
 
     def feed(self, text: str) -> None:
@@ -72,7 +73,9 @@ class Shell:
         return True
 
     def execute(self, source: str) -> None:
-        self.observe()
+        if not self.watching:  # from the first input on, for later questions
+            self.watching = True
+            watch_engine()
         command = as_command(source)
         good, shown = False, self.printer.count
         try:
@@ -85,22 +88,12 @@ class Shell:
             self.session.add(Entry(source, good, python=not command, shown=self.printer.count > shown))
         self.watched.look()
 
-    def observe(self) -> None:
-        """Have the engine watched from the first input on, and in this thread: later questions ask which line made a node."""
-        if not self.observed:
-            self.observed = True
-            import torch  # noqa: F401
-
-            from gradrepl.insight import observe
-
-            observe()
-
     def fail(self, error: BaseException) -> None:
         """Show an error as Python would: through `sys.excepthook`, where the user has put one."""
         traceback = user_traceback(error.__traceback__)
         error.__traceback__ = traceback
         remember_last_error(error)
-        flush()
+        restore_streams()
         try:
             if sys.excepthook is not sys.__excepthook__:
                 return sys.excepthook(type(error), error, traceback)
@@ -130,7 +123,7 @@ class Shell:
             try:
                 text, self.next_text = reader.read(self.next_text), ""
                 self.feed(text)
-                flush()
+                restore_streams()
             except KeyboardInterrupt:
                 self.interrupted()
             except EOFError:
@@ -139,8 +132,6 @@ class Shell:
                 silence(sys.stdout)
                 return 1
             except SystemExit as error:
-                from gradrepl.repl.scripts import exit_status
-
                 return exit_status(error)
 
     def interrupted(self) -> None:
@@ -150,7 +141,7 @@ class Shell:
             pass  # a held Ctrl-C; the next prompt is all that matters
 
 
-def flush() -> None:
+def restore_streams() -> None:
     """Write out what is buffered; give back a standard stream that the input has closed or replaced by what is no stream."""
     for name, descriptor in (("stdout", 1), ("stderr", 2)):
         if not is_usable(getattr(sys, name)):

@@ -121,7 +121,7 @@ def test_a_failing_repr_is_an_error_like_any_other(fed):
 
 
 def test_stdout_replaced_and_closed(fed):
-    from gradrepl.repl.shell import flush
+    from gradrepl.repl.shell import restore_streams
 
     before = sys.stdout
     fed("import io, sys; sys.stdout = io.StringIO()", "1 + 1", "text = sys.stdout.getvalue()")
@@ -129,7 +129,7 @@ def test_stdout_replaced_and_closed(fed):
     assert fed("text") == "'2\\n'\n"
     try:
         fed("import sys; sys.stdout = io.StringIO(); sys.stdout.close()")
-        flush()
+        restore_streams()
         assert not sys.stdout.closed
     finally:
         sys.stdout = before
@@ -137,12 +137,12 @@ def test_stdout_replaced_and_closed(fed):
 
 @pytest.mark.parametrize("stream", ["None", "5", "object()"])
 def test_stdout_replaced_by_what_is_no_stream(fed, stream):
-    from gradrepl.repl.shell import flush
+    from gradrepl.repl.shell import restore_streams
 
     before = sys.stdout
     try:
         fed(f"import sys; sys.stdout = {stream}", "1 + 1")
-        flush()
+        restore_streams()
         sys.stdout.write("")
     finally:
         sys.stdout = before

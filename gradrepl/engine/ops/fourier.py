@@ -283,16 +283,18 @@ def shifted(half):
 fftshift, ifftshift = shifted(lambda n: n // 2), shifted(lambda n: (n + 1) // 2)
 
 
-def frequencies(function):
+def frequencies(name):
+    """NumPy's function of that name, looked up when called: NumPy imports its transforms on first use."""
+
     def call(n, d=1.0, *, dtype=None, layout=None, device=None, requires_grad=False):
-        result = tensor_of(function(n, d).astype(dtype.array if dtype else Default.float))
+        result = tensor_of(getattr(np.fft, name)(n, d).astype(dtype.array if dtype else Default.float))
         return result.requires_grad_(requires_grad) if requires_grad else result
 
-    call.__name__ = function.__name__
+    call.__name__ = name
     return call
 
 
-fftfreq, rfftfreq = frequencies(np.fft.fftfreq), frequencies(np.fft.rfftfreq)
+fftfreq, rfftfreq = frequencies("fftfreq"), frequencies("rfftfreq")
 
 # ---- short time
 
