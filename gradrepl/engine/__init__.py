@@ -18,6 +18,7 @@ from gradrepl.engine import (
     silence,
     storages,
     subclasses,
+    windows,
 )
 
 silence.quiet()

@@ -400,7 +400,7 @@ def as_tensor(data, dtype=None, device=None):
     return fresh(array_of(data, kind))
 
 
-def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
+def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=None):
     """The data as a tensor; `copy` asks for, or forbids, memory of its own. A tensor stays in its graph if it requires grad."""
     check_options(device, None)
     if isinstance(obj, (bytes, bytearray, memoryview)):
@@ -411,9 +411,11 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
         result = result.clone()
     if copy is False and not shares:
         raise ValueError("can't alias arbitrary sequence into a tensor.")
-    if isinstance(obj, Tensor):
-        return result.detach().requires_grad_() if requires_grad and not obj.requires_grad else result
-    return result.requires_grad_() if requires_grad else result
+    if requires_grad is None or requires_grad == result.requires_grad:
+        return result
+    if requires_grad and result.array.dtype.kind not in "fc":
+        raise RuntimeError(CANNOT_REQUIRE)
+    return result.detach().requires_grad_(requires_grad)
 
 
 def from_numpy(ndarray):

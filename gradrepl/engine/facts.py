@@ -1,7 +1,10 @@
 """What can be asked of a tensor besides its values: layout, storage, kind. Imports tensor, views and dtypes."""
 
+import math
+
 import numpy as np
 
+from gradrepl.engine.advice import warn
 from gradrepl.engine.dtypes import FORMATS, LAYOUTS, OF_ARRAY, layout
 from gradrepl.engine.names import NAMES
 from gradrepl.engine.promotion import castable, promote, result_dtype
@@ -169,6 +172,42 @@ def map_(self, tensor, callable):
     return self
 
 
+def map2_(self, x, y, callable):
+    """Replace every element by what a Python function makes of it and of two other tensors'."""
+    if any(t.requires_grad for t in (self, x, y)):
+        raise RuntimeError("Can't call map2_() on Variable that requires grad. Use var.detach().map2_() instead.")
+    others = [np.broadcast_to(t.array, self.array.shape).copy() for t in (x, y)]
+    for place, value in np.ndenumerate(self.array.copy()):
+        self.array[place] = callable(value.item(), *[other[place].item() for other in others])
+    return self
+
+
+def resize(self, *sizes):
+    """Another shape of as many elements, as PyTorch did it before `reshape`."""
+    warn("non-inplace resize is deprecated")
+    return resized(self, sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes)
+
+
+def resize_as(self, tensor):
+    warn("non-inplace resize_as is deprecated")
+    return resized(self, tensor.shape)
+
+
+def resized(self, sizes):
+    wanted = math.prod(sizes)
+    if wanted != self.array.size:
+        raise RuntimeError(
+            f"requested resize to {'x'.join(map(str, sizes))} ({wanted} elements in total), but the given tensor has a size of "
+            f"{'x'.join(map(str, self.array.shape))} ({self.array.size} elements). autograd's resize can only change the shape of a given "
+            "tensor, while preserving the number of elements. "
+        )
+    return self.contiguous().view(*sizes)
+
+
+def pin_memory(self, device=None):
+    raise RuntimeError("Cannot access accelerator device when none is available.")
+
+
 def to_dense(self, dtype=None, *, masked_grad=None):
     return self if dtype is None else self.to(dtype)
 
@@ -187,6 +226,7 @@ for name, fact in dict(
     itemsize=lambda self: self.array.itemsize,
     ndim=lambda self: self.array.ndim,
     volatile=lambda self: False,
+    grad_dtype=lambda self: OF_ARRAY[self.array.dtype],
     layout=lambda self: LAYOUTS["strided"],
     is_cpu=lambda self: True,
     names=lambda self: (None,) * self.array.ndim,
@@ -228,5 +268,5 @@ publish(
     functions="is_tensor get_device result_type promote_types can_cast",
     both="is_inference is_same_size is_distributed:never is_floating_point is_complex is_nonzero numel is_signed",
     methods="""dim ndimension:dim nelement:numel size stride is_contiguous contiguous dim_order storage_offset element_size data_ptr
-        get_device is_pinned apply_ map_ to_dense""",
+        get_device is_pinned apply_ map_ map2_ resize resize_as pin_memory to_dense""",
 )

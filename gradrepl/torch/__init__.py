@@ -30,8 +30,9 @@ globals().update({alias: DTYPES[name] for alias, name in ALIASES.items()})
 newaxis = None
 __version__ = "2.13.0+cpu"
 _SUBMODULES = set(
-    """_C __config__ _functorch _tensor_str _utils accelerator amp autograd backends cuda distributions fft func functional linalg masked mps nn optim overrides
-    random return_types serialization special storage testing types utils version xpu""".split()
+    """_C __config__ _functorch _tensor_str _utils accelerator amp autograd backends compiler cpu cuda distributions fft func
+    functional jit linalg masked mps nn optim overrides random return_types serialization special storage testing types utils
+    version xpu""".split()
 )
 # name -> the submodule that defines it
 _HOMES = {
