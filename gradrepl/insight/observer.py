@@ -46,9 +46,32 @@ def observe(engine: str = "") -> None:
             kept.append(witness)  # type: ignore[arg-type]
     torch = sys.modules.get("torch")
     own = torch is None or torch is sys.modules.get("gradrepl.torch")
+    if torch is None and not engine and not any(isinstance(finder, ComingTorch) for finder in sys.meta_path):
+        sys.meta_path.insert(0, ComingTorch())
     found = observer(engine or ("embedded" if own else "torch"))
     if found is not None:
         found.start()
+
+
+class ComingTorch:
+    """Has PyTorch watched as soon as it is imported, if that happens after the first question was."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        if name != "torch":
+            return None
+        from importlib.util import find_spec
+
+        sys.meta_path.remove(self)  # type: ignore[arg-type]
+        spec = find_spec(name)
+        if spec is not None and spec.loader is not None and hasattr(spec.loader, "get_filename"):
+            run = spec.loader.exec_module
+
+            def exec_module(module: ModuleType) -> None:
+                run(module)
+                observe()
+
+            spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+        return spec
 
 
 def stop() -> None:
@@ -57,6 +80,7 @@ def stop() -> None:
         found = observer(engine) if engine == "torch" or "gradrepl.engine.tensor" in sys.modules else None
         if found is not None:
             found.stop()
+    sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, ComingTorch)]
     HISTORY.clear()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import linecache
 import os
+import re
 import sys
 from functools import lru_cache
 from types import CodeType
@@ -88,10 +89,23 @@ def source_of(filename: str, node: ast.AST) -> str:
 
 def spelled(filename: str, line: int) -> str:
     """A line as a person finds it: "line 4"; in a shell "input 3", and its line where it has several."""
-    if not filename.startswith("<gradrepl-"):
+    number = input_number(filename)
+    if number is None:
         return f"line {line}"
     several = len(linecache.getlines(filename)) > 1
-    return f"input {filename[10:-1]}" + (f", line {line}" if several else "")
+    return f"input {number}" + (f", line {line}" if several else "")
+
+
+def input_number(filename: str) -> int | None:
+    """Which input of a shell a file is: of this one, of IPython, of a notebook; None for a file."""
+    if filename.startswith("<"):
+        found = re.match(r"<(?:gradrepl|ipython-input|python-input)-(\d+)", filename)
+        return int(found[1]) if found else None
+    if "ipykernel" not in filename:
+        return None
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    return getattr(getattr(shell, "compile", None), "_filename_map", {}).get(filename)
 
 
 def foreign(filename: str) -> bool:

@@ -220,6 +220,10 @@ def step(y: Any, gradient: Any = None, *, keep: bool = False, names: Any = None)
     recorder = Recorder(captured, roots)
     try:
         totals = recorder.run(gradient)
+    except RuntimeError as error:
+        if "a second time" in str(error):
+            raise GraphError("backward() has freed this graph: compute it again, or keep it with backward(retain_graph=True)") from None
+        raise
     finally:
         HISTORY.rewind(since)
     if keep:

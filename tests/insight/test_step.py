@@ -140,3 +140,11 @@ def test_needs_a_gradient_where_backward_does(torch):  # noqa: F811
         step(x * 2)
     walk = step(x * 2, torch.tensor([1.0, 10.0]))
     assert next(iter(walk.gradients.values())).tolist() == [2.0, 20.0]
+
+
+def test_a_freed_graph_is_one_clear_line(torch):  # noqa: F811
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = (x * x).sum()
+    y.backward()
+    with pytest.raises(GraphError, match="has freed this graph: compute it again"):
+        step(y)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gradrepl.insight.places import Program, program
+from gradrepl.insight.places import Program, input_number, program
 
 # one input of a shell is one file; all of them together are the program
 INPUTS = re.compile(r"<(gradrepl|ipython-input|python-input)-\d+.*>$|.*ipykernel_\d+.\d+\.py$")
@@ -28,12 +28,7 @@ def files_of(filename: str) -> list[Program]:
     if not INPUTS.match(filename):
         return [program(filename)]
     found = [name for name in linecache.cache if INPUTS.match(name)]
-    return [program(name) for name in sorted(found, key=input_number)]
-
-
-def input_number(filename: str) -> int:
-    number = re.search(r"-(\d+)", filename) if filename.startswith("<") else None
-    return int(number[1]) if number else 0
+    return [program(name) for name in sorted(found, key=lambda name: input_number(name) or 0)]
 
 
 class Source:
