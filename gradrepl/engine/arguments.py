@@ -169,7 +169,7 @@ def inside(function, name, args, kwargs, mistake):
         return without_table(function, name, mistake)
     given = bound_by_python(function, args, kwargs)
     asked = ASKS.get(name) or name
-    for value in list(given.values())[: 1 if name in METHODS else 2]:
+    for value in list(given.values())[: 1 if name in METHODS or asked == "dim" else 2]:
         if (name in ASKS or name in METHODS) and not isinstance(value, Tensor):
             raise AttributeError(f"'{type(value).__name__}' object has no attribute '{asked}'") from None
     renamed = dict(training="train") | (dict(input="indices") if name == "embedding" else {})

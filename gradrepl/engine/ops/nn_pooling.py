@@ -59,21 +59,22 @@ def max_windows(x, kernel, stride, padding, dilation, counts):
     lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
     whole = framed(x, counts, kernel, padding, stride, dilation, lowest)
     first, steps = plane_offsets(x.shape[2:], counts, padding, stride)
-    best = chosen = None
+    offsets = [sum(a * d * step for a, d, step in zip(at, dilation, steps)) for at in np.ndindex(*kernel)]
     nan = x.dtype.kind == "f" and x.size and np.isnan(x.min())
-    for at, places in slices(kernel, counts, stride, dilation):
-        here, offset = whole[places], sum(a * d * step for a, d, step in zip(at, dilation, steps))
+    which = np.zeros(x.shape[:2] + tuple(counts), np.uint8 if len(offsets) < 256 else np.int32)
+    best = None
+    for number, (_, places) in enumerate(slices(kernel, counts, stride, dilation)):
+        here = whole[places]
         if best is None:
-            best, chosen = here.copy(), np.full(here.shape, offset, np.int64)
+            best = here.copy()
             continue
         better = here > best
-        if any(padding):
-            better |= (best == lowest) & (chosen + first < 0)
         if nan:
             better |= np.isnan(here)
-        np.copyto(best, here, where=better)
-        chosen[better] = offset
-    return best, chosen + first
+        np.maximum(best, here, out=best)
+        np.copyto(which, number, where=better, casting="unsafe")
+    chosen = np.take(np.array(offsets), which) + first
+    return best, np.clip(chosen, 0, math.prod(x.shape[2:]) - 1) if any(padding) else chosen  # a border of -inf under -inf only
 
 
 def scattered(grad, indices, sizes, dims, apart):
