@@ -64,7 +64,7 @@ def compile_guard(guarded, key, home):
     names = [p.name for p in positional]
     given = "".join(n + ", " for n in names)
     required = [p.name for p in positional if p.default is p.empty][home == "methods" :]
-    GUARDED.update({f"{key}_{n}": default for n, default in zip(names, defaults, strict=True)})
+    GUARDED.update({f"default_{key}_{n}": default for n, default in zip(names, defaults, strict=True)})
     text = TEXT.format(
         name=name,
         key=key,
@@ -75,7 +75,7 @@ def compile_guard(guarded, key, home):
         defaults=f"{key}_defaults",
         first=given.partition(" ")[0],
         first_only=" and ".join(
-            ["not _excess", *[f"{n} is not {key}_{n}" for n in names[:1]], *[f"{n} is {key}_{n}" for n in names[1:]]]
+            ["not _excess", *[f"{n} is not default_{key}_{n}" for n in names[:1]], *[f"{n} is default_{key}_{n}" for n in names[1:]]]
         ),  # the rest may be named: x.sum(dim=0)
         unusual=" or ".join(["_named", *["_excess"] * (not spreads), *[f"{n} is MISSING" for n in required]]),
     )
