@@ -251,10 +251,12 @@ def jedi_names(text: str, prefix: str, shell) -> list[Found]:
     def ask() -> None:
         try:
             import jedi
-        except ImportError:
-            return
-        script = jedi.Script(shell.session.text() + text)
-        result.extend(Found(name.name, len(prefix), meta=name.type) for name in script.complete())
+
+            # the environment of this process: the default one would start another Python
+            script = jedi.Script(shell.session.text() + text, environment=jedi.InterpreterEnvironment())
+            result.extend(Found(name.name, len(prefix), meta=name.type) for name in script.complete())
+        except Exception:
+            return  # not installed, or at a loss with unfinished code: there is nothing more to offer
 
     thread = threading.Thread(target=ask, daemon=True)
     thread.start()

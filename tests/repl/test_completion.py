@@ -170,3 +170,15 @@ def test_lookup_runs_nothing(fed):
 def test_signature_hints(fed, text, expected):
     fed(SETUP)
     assert hint(text, fed.shell) == expected
+
+
+def test_names_of_an_unfinished_function(fed, monkeypatch):
+    pytest.importorskip("jedi")
+    monkeypatch.setattr("gradrepl.repl.completion.JEDI_LIMIT", 30)
+    text = "def f(a):\n    some_local = 1\n    return some_l"
+    assert [found.text for found in complete(text, fed.shell)] == ["some_local"]
+
+
+def test_jedi_is_not_waited_for(fed, monkeypatch):
+    monkeypatch.setattr("gradrepl.repl.completion.JEDI_LIMIT", 0)
+    assert complete("def f(a):\n    some_local = 1\n    return some_l", fed.shell) == []

@@ -235,3 +235,24 @@ def test_pytorchs_text_stays_first_and_untouched(fed):
 def test_a_request_for_a_picture_that_cannot_be_is_answered_in_one_line(fed):
     lines = fed.error("x = torch.ones(2)", "tree(x)", 'save(x, "x.svg")', "graph(3)").splitlines()
     assert len(lines) == 3 and all(line.startswith("GraphError: ") for line in lines)
+
+
+@pytest.mark.parametrize("shown", ["Slow()", "print(Slow())", f"{SQUARE}; tree(x * 2)"])
+def test_an_interrupt_inside_a_value_or_a_layout(fed, monkeypatch, shown):
+    def interrupted(*args, **named):
+        raise KeyboardInterrupt
+
+    from gradrepl.render import Tree
+
+    fed.names["interrupted"] = interrupted
+    monkeypatch.setattr(Tree, "__str__", interrupted)
+    fed("class Slow:\n    __repr__ = interrupted", "kept = 5")
+    assert "KeyboardInterrupt" in fed.error(shown)
+    assert fed("kept") == "5\n"
+
+
+def test_a_long_chain_is_shown_at_once(fed):
+    fed(SQUARE, "y = x\nfor _ in range(300_000):\n    y = y + 1")
+    assert fed("y").startswith("tensor([300003.]")
+    assert fed.shell.printer.facts == "AddBackward0, 5001+ nodes, depth 5001+"
+    fed("y.sum().backward(); del y")
