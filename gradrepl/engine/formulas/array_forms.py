@@ -78,6 +78,8 @@ def clamp_backward(grad, self, min, max):
 
 @arrays(shapes.expand)
 def expand(self, size):
+    if not self.ndim:  # np.broadcast_to takes ten times as long
+        return np.ndarray(size, self.dtype, np.asarray(self), 0, (0,) * len(size))
     return np.broadcast_to(self, size)
 
 
@@ -222,11 +224,13 @@ def stack_tensors_backward(grad, dim, dtypes):
 def mm_mat1_backward(grad, mat2, sizes, strides, alpha):
     if strides == (grad.itemsize, grad.itemsize * sizes[0]):
         return maybe_multiply((conj(mat2) @ grad.T).T, alpha)
-    return maybe_multiply(grad @ conj(mat2.T), alpha)
+    answer = grad @ (mat2.T if mat2.dtype.kind != "c" else mat2.T.conj())
+    return answer if alpha == 1 else answer * alpha
 
 
 @arrays(products.mm_mat2_backward)
 def mm_mat2_backward(grad, mat1, sizes, strides, alpha):
     if strides == (grad.itemsize, grad.itemsize * sizes[0]):
         return maybe_multiply((grad.T @ conj(mat1)).T, alpha)
-    return maybe_multiply(conj(mat1.T) @ grad, alpha)
+    answer = (mat1.T if mat1.dtype.kind != "c" else mat1.T.conj()) @ grad
+    return answer if alpha == 1 else answer * alpha

@@ -50,8 +50,9 @@ def mixed(self, update, beta, alpha):
 
 
 def check_matrices(mat1, mat2, first="self"):
-    require(mat1.ndim == 2, f"{first} must be a matrix")
-    require(mat2.ndim == 2, "mat2 must be a matrix")
+    if mat1.ndim != 2 or mat2.ndim != 2:
+        require(mat1.ndim == 2, f"{first} must be a matrix")
+        require(mat2.ndim == 2, "mat2 must be a matrix")
     if mat1.shape[1] != mat2.shape[0]:
         rows, columns = (f"{n}x{m}" for n, m in (mat1.shape, mat2.shape))
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({rows} and {columns})")
@@ -293,7 +294,9 @@ def mT(tensor):
 
 
 def matmul_operator(self, other):
-    return matmul(self, other) if isinstance(other, Tensor) else NotImplemented
+    if not isinstance(other, Tensor):
+        return NotImplemented
+    return mm(self, other) if self.array.ndim == 2 == other.array.ndim else matmul(self, other)
 
 
 def rmatmul_operator(self, other):

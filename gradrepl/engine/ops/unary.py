@@ -117,7 +117,8 @@ def tanh(self):
 
 @op("TanhBackwardBackward0", grad_output="tanh_backward(grad, output)", output="grad * (-2 * output * grad_output)")
 def tanh_backward(grad_output, output):
-    return np.multiply(grad_output, np.conj(np.subtract(1, np.multiply(output, output))))
+    slope = np.subtract(1, np.multiply(output, output))
+    return np.multiply(grad_output, slope if slope.dtype.kind != "c" else np.conj(slope))
 
 
 @op("AsinhBackward0", self="grad * conj((self.pow(2) + 1).rsqrt())")
@@ -143,7 +144,8 @@ def sigmoid(self):
 
 @op("SigmoidBackwardBackward0", grad_output="sigmoid_backward(grad, conj(output))", output="conj(grad) * grad_output * (-2 * output + 1)")
 def sigmoid_backward(grad_output, output):
-    return np.multiply(grad_output, np.conj(np.multiply(np.subtract(1, output), output)))
+    slope = np.multiply(np.subtract(1, output), output)
+    return np.multiply(grad_output, slope if slope.dtype.kind != "c" else np.conj(slope))
 
 
 @op("SignBackward0", self="zeros_like(grad)")
