@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Container
 from typing import Any
 
 from gradrepl.graphs.formulas import formulas
@@ -46,13 +47,15 @@ def dumped(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def as_data(graph: Graph) -> dict[str, Any]:
-    """Return the graph as what JSON holds."""
+def as_data(graph: Graph, only: Container[str] | None = None) -> dict[str, Any]:
+    """Return the graph as what JSON holds, with all nodes or with those whose ids are in `only`."""
+    nodes = [node for node in graph.nodes if only is None or node.id in only]
+    edges = [edge for edge in graph.edges if only is None or edge.source in only and edge.target in only]
     return {
         "schema": SCHEMA,
         "roots": [root_data(root, graph) for root in graph.roots],
-        "nodes": [node_data(node, graph) for node in graph.nodes],
-        "edges": [{"source": edge.source, "target": edge.target, "input": edge.input, "output": edge.output} for edge in graph.edges],
+        "nodes": [node_data(node, graph) for node in nodes],
+        "edges": [{"source": edge.source, "target": edge.target, "input": edge.input, "output": edge.output} for edge in edges],
         "notes": list(graph.notes),
     }
 

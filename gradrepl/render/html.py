@@ -29,17 +29,12 @@ def part(name: str) -> str:
 
 def to_html(graph: Graph) -> str:
     """Return the page."""
-    pictures = drawn_pictures(graph)
-    shown = {node for each in pictures.values() for card in each["cards"] for node in card["nodes"]}
-    data = as_data(graph)
+    pictures, only = drawn_pictures(graph), None
     if len(graph.nodes) > MOST_NODES:
-        few = {node for each in pictures.values() for card in each["cards"] for node in card["nodes"][:1]} & shown
-        data["nodes"] = [node for node in data["nodes"] if node["id"] in few]
-        data["edges"] = [edge for edge in data["edges"] if edge["source"] in few and edge["target"] in few]
+        only = {node for each in pictures.values() for card in each["cards"] for node in card["nodes"][:1]}
         for each in pictures.values():
-            each["notes"].append(
-                f"details of {len(data['nodes'])} of {len(graph.nodes)} nodes are in this page; a .json file holds them all"
-            )
+            each["notes"].append(f"details of {len(only)} of {len(graph.nodes)} nodes are in this page; a .json file holds them all")
+    data = as_data(graph, only)
     data |= {"pictures": pictures, "steps": [step._asdict() for step in graph.steps], "theme": graph.look.theme}
     fields = {"title": html.escape(title(graph)), "css": styles(), "script": part("page.js"), "data": embedded(data)}
     return Template(part("page.html")).substitute(fields)
@@ -63,7 +58,7 @@ def drawn_pictures(graph: Graph) -> dict[str, dict[str, Any]]:
     """The picture as it is, and one for each fold that opens into few enough cards."""
     whole, text = picture(graph)
     found = {"whole": as_picture(whole, text)}
-    folds = [card.id for card in whole.cards if card.kind == "fold"]
+    folds = [card.id for card in whole.cards if card.kind == "fold" and len(card.nodes) <= MOST_OPENED]
     for id in folds[:MOST_PICTURES]:
         opened = graph.drawn(fold=(id,))
         if len(draw(opened).cards) <= MOST_OPENED:
