@@ -31,6 +31,21 @@ class Output(NamedTuple):
     hooks: int = 0
 
 
+class Source(NamedTuple):
+    """A line of the program."""
+
+    filename: str
+    line: int
+    text: str = ""
+
+
+class Cut(NamedTuple):
+    """Why no graph hangs under a tensor."""
+
+    reason: str  # "detach()", "under no_grad", "" if not known
+    source: Source | None = None
+
+
 class Saved(NamedTuple):
     """A tensor that a node keeps for backward."""
 
@@ -45,21 +60,7 @@ class Saved(NamedTuple):
     version: int | None = None  # now
     expected: int | None = None  # when saved, if that differs
     value: Value | None = None
-
-
-class Source(NamedTuple):
-    """A line of the program."""
-
-    filename: str
-    line: int
-    text: str = ""
-
-
-class Cut(NamedTuple):
-    """Why no graph hangs under a tensor."""
-
-    reason: str  # "detach()", "under no_grad", "" if not known
-    source: Source | None = None
+    cut: Cut | None = None  # a constant: what took its graph away, if that was seen
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,16 @@ _tensor_types: weakref.WeakKeyDictionary[type, bool] = weakref.WeakKeyDictionary
 _module_types: weakref.WeakKeyDictionary[type, bool] = weakref.WeakKeyDictionary()
 _node_types: weakref.WeakKeyDictionary[type, NodeType] = weakref.WeakKeyDictionary()
 
-UNTOLD = ("_sizes", "_opt", "_minus_1", "_numel", "_options", "_scalar_type", "_dtype", "_strides")  # of the inputs, which the graph shows anyway
+UNTOLD = (
+    "_sizes",
+    "_opt",
+    "_minus_1",
+    "_numel",
+    "_options",
+    "_scalar_type",
+    "_dtype",
+    "_strides",
+)  # of the inputs, which the graph shows anyway
 
 
 class NodeType(NamedTuple):

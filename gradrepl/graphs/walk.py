@@ -19,6 +19,7 @@ from .roots import find_roots
 
 SMALL = 60  # nodes up to which values of scalars are shown unasked
 LOOKED_THROUGH = 1_000_000  # elements of a root that are looked through for NaN
+ASKED_OF_CUTS = 300  # nodes up to which it is asked what cut the graph of each constant: the whole history is searched
 READABLE = 2000  # nodes up to which what they keep is read unasked
 
 
@@ -294,6 +295,7 @@ class Builder:
         names = self.names.tensor(tensor)
         if not names and source:
             names = self.names.edge(self.found.functions[self.order[source[0]]], source[1])
+        constant = not tensor.requires_grad and not slot.startswith("result")
         return Saved(
             (slot,),
             state,
@@ -302,10 +304,11 @@ class Builder:
             tensor.numel() * itemsize(output.dtype),
             names,
             source,
-            not tensor.requires_grad and not slot.startswith("result"),
+            constant,
             tensor._version,
             versions[0] if versions else None,
             read_value(tensor) if self.values else None,
+            lookup_cut(tensor) if constant and len(self.order) <= ASKED_OF_CUTS else None,
         )
 
     def source(self, tensor: Any) -> tuple[int, int] | None:

@@ -23,7 +23,7 @@ from collections.abc import Container
 from typing import Any
 
 from gradrepl.graphs.formulas import formulas
-from gradrepl.graphs.model import Graph, Node, Output, Root, Saved
+from gradrepl.graphs.model import Cut, Graph, Node, Output, Root, Saved
 
 from .labels import input_name
 
@@ -68,8 +68,11 @@ def known(**fields: Any) -> dict[str, Any]:
 def root_data(root: Root, graph: Graph) -> dict[str, Any]:
     tensor = output_data(root.tensor) if root.tensor else {}
     node = graph.nodes[root.node].id if root.node is not None else None
-    cut = known(reason=root.cut.reason, source=root.cut.source and root.cut.source._asdict()) if root.cut else None
-    return known(id=root.id, path=root.path, **tensor, node=node, output=root.output if node else None, cut=cut)
+    return known(id=root.id, path=root.path, **tensor, node=node, output=root.output if node else None, cut=cut_data(root.cut))
+
+
+def cut_data(cut: Cut | None) -> dict[str, Any] | None:
+    return known(reason=cut.reason, source=cut.source and cut.source._asdict()) if cut else None
 
 
 def output_data(output: Output) -> dict[str, Any]:
@@ -129,6 +132,7 @@ def saved_data(saved: Saved, graph: Graph) -> dict[str, Any]:
         version=saved.version,
         expected=saved.expected,
         value=saved.value and value_data(saved.value),
+        cut=cut_data(saved.cut),
     )
 
 

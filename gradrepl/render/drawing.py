@@ -81,7 +81,7 @@ def item_of(node: Node) -> Item:
     types = tuple([output[:3] for output in outputs])
     names, values, numbers = told(node.arguments) if node.arguments else ((), (), ())
     marks = [(output.retains_grad, output.hooks) for output in outputs if output.retains_grad or output.hooks]
-    states = [(each.slots, each.state) for each in node.saved if each.state != "held"]
+    states = [(each.slots, each.state, each.cut and each.cut.reason) for each in node.saved if each.state != "held" or each.cut]
     label = node.kind, node.name, types, names, values, tuple(marks), tuple(states), node.faults, node.scope[-1:]
     return Item(label, node.inputs, False, numbers, labels.short(node.name))
 
@@ -313,10 +313,16 @@ class Painter:
         for kept in self.kept:
             if isinstance(kept, int):
                 node = self.graph.nodes[kept]
+                yield from self.cuts(node)
                 if self.shows_saved:
                     yield from self.saved(node)
                 if self.graph.look.constants:
                     yield from self.constants(node)
+
+    def cuts(self, node: Node) -> Iterator[tuple[Card, Arrow]]:
+        for place, name, cut in labels.cuts_of(node):
+            card = Card(f"{node.id}_cut{place}", "cut", f"{labels.shortened(name)}: no grad_fn", (labels.cut_text(cut),), nodes=(node.id,))
+            yield card, Arrow(node.id, card.id, labels.edge_label(node, place), "cut")
 
     def saved(self, node: Node) -> Iterator[tuple[Card, Arrow]]:
         """One note beside an op, for all that it keeps."""
@@ -334,7 +340,7 @@ class Painter:
         arguments = dict(node.arguments)
         known = {slot: saved for saved in node.saved for slot in saved.slots}
         for place, edge in enumerate(node.inputs):
-            if edge is None:
+            if edge is None and not labels.cut_of(node, labels.input_name(node, place)):
                 name = labels.input_name(node, place)
                 saved = known.get(name)
                 title = saved.names[0] if saved and saved.names else str(arguments[name]) if name in arguments else name or f"input {place}"

@@ -129,8 +129,27 @@ def constants_text(node: Node) -> str:
     if not places:
         return ""
     named = {slot: each.names[0] for each in node.saved if each.constant and each.names for slot in each.slots}
+    places = [place for place in places if not cut_of(node, input_name(node, place))]
+    if not places:
+        return ""
     texts = [named.get(input_name(node, place), input_name(node, place) or f"input {place}") for place in places]
     return f"{', '.join(texts)} constant" if len(texts) < 4 else f"{len(texts)} constant inputs"
+
+
+def cut_of(node: Node, slot: str) -> Cut | None:
+    """What cut the graph of an input, if the node keeps that input and it was seen."""
+    return next((each.cut for each in node.saved if slot in each.slots), None)
+
+
+def cuts_of(node: Node) -> list[tuple[int, str, Cut]]:
+    """The inputs whose graph was cut: (position, name of the tensor or of the input, why)."""
+    found = []
+    for place, edge in enumerate(node.inputs):
+        slot = input_name(node, place)
+        saved = next((each for each in node.saved if slot in each.slots and each.cut), None)
+        if edge is None and saved and saved.cut:
+            found.append((place, saved.names[0] if saved.names else slot, saved.cut))
+    return found
 
 
 def input_name(node: Node, place: int) -> str:

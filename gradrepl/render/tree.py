@@ -211,6 +211,7 @@ class Writer:
 
     def detail(self, place: int, node: Node) -> str:
         parts = [labels.arguments_text(node), labels.constants_text(node), *map(labels.numbers_text, node.outputs)]
+        parts += [f"{name} cut: {labels.cut_text(cut)}" for _, name, cut in labels.cuts_of(node)]
         if node.kind == "custom":
             parts.append("your Function" + (f", {labels.source_text(node.defined)}" if node.defined else ""))
         if node.kind == "inplace":

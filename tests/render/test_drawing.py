@@ -7,7 +7,7 @@ import pytest
 
 import gradrepl
 from gradrepl import torch
-from gradrepl.graphs import graph
+from gradrepl.graphs import Source, graph, observations
 from gradrepl.render.dot import to_dot
 from gradrepl.render.drawing import draw
 from gradrepl.render.theme import DARK, LIGHT, STROKES
@@ -76,6 +76,17 @@ def test_constants_and_forward_names():
     drawing = drawing_of(golden.custom, constants=True, labels="forward")
     assert [card.title for card in drawing.cards if card.kind == "constant"] == ["k"]
     assert [card.title for card in drawing.cards if card.kind == "op"] == ["sum", "mul"]
+
+
+def test_a_cut_that_was_seen():
+    x = torch.ones(2, requires_grad=True)
+    target = x.exp().detach()
+    observations.record_cut(target, "detach()", Source("demo.py", 7, "target = h.detach()"))
+    captured = graph(x * target, names={"x": x, "target": target})
+    drawing = draw(captured)
+    assert "n1_cut1 [cut] target: no grad_fn | detach() at line 7" in text_of(drawing)
+    assert "n1 -> n1_cut1 (cut) other" in text_of(drawing) and "constant" not in text_of(drawing)
+    assert "target cut: detach() at line 7" in str(captured.tree())
 
 
 def test_modules_by_the_parameters_that_ops_read():
