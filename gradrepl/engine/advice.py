@@ -22,7 +22,7 @@ def is_inside(filename):
 
 
 def warn_once(text, place, category=UserWarning):
-    """Warn the first time only, as PyTorch does from C++; `place` is file:line below ATen/native, or a path from the root of the sources."""
+    """Warn the first time only, as PyTorch does from C++; `place` is file:line below ATen/native, or a path from the sources' root."""
     if place not in GIVEN:
         GIVEN.add(place)
         warn(f"{text} (Triggered internally at /__w/pytorch/pytorch/{place if '/' in place else NATIVE + place}.)", category)

@@ -79,8 +79,8 @@ def set_default_tensor_type(t):
     set_default_dtype(FUNCTIONS[name].dtype)
 
 
-Tensor.__new__ = staticmethod(new_tensor)
-TYPED = {f"{letter}Tensor": typed(name, letter) for name, letter in TYPES.items() if name not in ("bfloat16", "uint16", "uint32", "uint64")}
-TYPED = {name: kind for name, kind in TYPED.items() if not name.startswith("Complex")}
+setattr(Tensor, "__new__", staticmethod(new_tensor))  # noqa: B010 (a method is given, not an attribute)
+UNNAMED = "bfloat16 uint16 uint32 uint64 complex64 complex128".split()  # dtypes without a tensor type of their own
+TYPED = {f"{letter}Tensor": typed(name, letter) for name, letter in TYPES.items() if name not in UNNAMED}
 publish(TYPED, functions=" ".join(TYPED))
 publish(globals(), functions="set_default_tensor_type", methods="new")

@@ -4,7 +4,7 @@ import numpy as np
 
 from gradrepl.engine.advice import warn_once
 from gradrepl.engine.dtypes import ALIASES, CPU, DTYPES, FORMATS, OF_PYTHON, check_device, dtype
-from gradrepl.engine.factories import numpy_dtype
+from gradrepl.engine.factories import fresh, numpy_dtype
 from gradrepl.engine.modes import here
 from gradrepl.engine.names import NAMES
 from gradrepl.engine.public import publish
@@ -175,7 +175,7 @@ def length(self):
 def iterate(self):
     if not self.array.ndim:
         raise TypeError("iteration over a 0-d tensor")
-    return iter(NAMES["unbind"](self, 0))
+    return iter(self.unbind(0))
 
 
 def backwards(self):
@@ -211,15 +211,12 @@ def to_array(self, dtype=None, copy=None):
 
 def array_wrap(self, array, context=None, return_scalar=False):
     """What a NumPy function makes of a tensor is a tensor again."""
-    from gradrepl.engine.factories import fresh
-
     array = np.asarray(array)
     return fresh(array.astype(np.uint8) if array.dtype == bool else array)
 
 
-Tensor.__array_priority__ = 1000
-device_property = property(lambda self: CPU)
-Tensor.device = device_property
+for name, value in dict(device=property(lambda self: CPU), __array_priority__=1000).items():
+    setattr(Tensor, name, value)
 publish({name: converter(kind) for name, kind in CONVERTERS.items()}, methods=" ".join(CONVERTERS))
 publish(
     globals(),

@@ -7,6 +7,7 @@ import copy
 
 from gradrepl.engine.dtypes import DTYPES, FORMATS, LAYOUTS, Size, device, dtype, layout
 from gradrepl.engine.modes import no_grad
+from gradrepl.engine.public import publish
 from gradrepl.engine.tensor import Tensor, tensor_of
 from gradrepl.engine.views import geometry_of, storage, strided
 
@@ -64,7 +65,12 @@ def device_from(*place):
     return device(*place)
 
 
-Tensor.__deepcopy__, Tensor.__reduce_ex__ = deepcopy, reduce
-dtype.__reduce__ = layout.__reduce__ = lambda self: (named, (self.name,))
-Size.__reduce__ = lambda self: (size_from, (tuple(self),))
-device.__reduce__ = lambda self: (device_from, (self.type,) if self.index is None else (self.type, self.index))
+REDUCED = {  # class -> how an instance is pickled
+    dtype: lambda self: (named, (self.name,)),
+    layout: lambda self: (named, (self.name,)),
+    Size: lambda self: (size_from, (tuple(self),)),
+    device: lambda self: (device_from, (self.type,) if self.index is None else (self.type, self.index)),
+}
+for kind, reduced in REDUCED.items():
+    setattr(kind, "__reduce__", reduced)  # noqa: B010 (a method is given, not an attribute)
+publish(globals(), methods="__deepcopy__:deepcopy __reduce_ex__:reduce")

@@ -40,9 +40,6 @@ class dtype:
     def __repr__(self):
         return f"torch.{self.name}"
 
-    def __reduce__(self):
-        return self.name
-
     def to_complex(self):
         if self.name not in COMPLEX and not self.is_complex:
             raise RuntimeError(f"Unknown Complex ScalarType for {SCALARS.get(self.name, self.name)}")
@@ -134,9 +131,6 @@ class Size(tuple):
 
     __rmul__ = __mul__
 
-    def __reduce__(self):
-        return Size, (tuple(self),)
-
 
 def size_error(left, right):
     raise TypeError(f'can only concatenate tuple (not "{type(right).__name__}") to tuple')
@@ -162,6 +156,8 @@ class device:
 
     __module__ = "torch"
     __slots__ = ("type", "index")
+    type: str
+    index: int | None
 
     def __new__(cls, *args, **kwargs):
         return device_of(*device_arguments(*args, **kwargs))
@@ -180,9 +176,6 @@ class device:
 
     def __hash__(self):
         return hash((self.type, self.index))
-
-    def __reduce__(self):
-        return device, (self.type,) if self.index is None else (self.type, self.index)
 
     def __enter__(self):
         DEVICES_BEFORE.append(Default.device)
@@ -250,10 +243,14 @@ def check_device(given, making=True):
 
 
 class layout:
+    """How a tensor lies in memory."""
+
     __module__ = "torch"
     __slots__ = ("name",)
-    __repr__ = lambda self: f"torch.{self.name}"
-    __reduce__ = lambda self: self.name
+    name: str
+
+    def __repr__(self):
+        return f"torch.{self.name}"
 
 
 class memory_format(layout):

@@ -262,11 +262,10 @@ def dlpack_device(self):
     return self.array.__dlpack_device__()
 
 
-Tensor.__dlpack__, Tensor.__dlpack_device__ = dlpack, dlpack_device
 publish(
     globals(),
     functions="is_tensor get_device result_type promote_types can_cast",
     both="is_inference is_same_size is_distributed:never is_floating_point is_complex is_nonzero numel is_signed",
     methods="""dim ndimension:dim nelement:numel size stride is_contiguous contiguous dim_order storage_offset element_size data_ptr
-        get_device is_pinned apply_ map_ map2_ resize resize_as pin_memory to_dense""",
+        get_device is_pinned apply_ map_ map2_ __dlpack__:dlpack __dlpack_device__:dlpack_device resize resize_as pin_memory to_dense""",
 )

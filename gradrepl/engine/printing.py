@@ -217,4 +217,5 @@ def __format__(self, spec):
     return object.__format__(self, spec)
 
 
-Tensor.__repr__, Tensor.__format__ = __repr__, __format__
+for method in (__repr__, __format__):
+    setattr(Tensor, method.__name__, method)

@@ -460,8 +460,8 @@ def bounds(args, named):
     missing = [name for name in ("low", "high", "size")[len(args) :] if name not in named]
     if missing or len(args) + len(named) != 3:
         raise TypeError("randint(): arguments")
-    low, high, size = (*args, *[named[name] for name in ("low", "high", "size")[len(args) :]])
-    return int(low), int(high), size
+    given = dict(zip(("low", "high", "size"), args, strict=False)) | named
+    return int(given["low"]), int(given["high"]), given["size"]
 
 
 @made_by

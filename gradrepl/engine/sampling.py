@@ -166,7 +166,7 @@ def sample_dirichlet(self, generator):
 
 @formula
 def gamma_sensitivity(alpha, sample):
-    """How a gamma sample moves with alpha at a fixed quantile: -(dP/d alpha) / (dP/d sample), P(alpha, sample) the distribution function."""
+    """How a gamma sample moves with alpha at a fixed quantile: -(dP/d alpha) / (dP/d sample), P being the distribution function."""
     from scipy.special import gammainc
 
     a, x = alpha.array.astype(np.float64), sample.array.astype(np.float64)
@@ -180,7 +180,7 @@ def gamma_sensitivity(alpha, sample):
 
 @formula
 def dirichlet_backward(grad, alpha, sample):
-    """Through the gammas g that were normalised: with total T = sum(g) drawn apart, d sample_j / d alpha_i = s_i / T (delta_ij - sample_j)."""
+    """Through the gammas that were normalised: with s_i = d gamma_i / d alpha_i and T their total, (delta_ij - sample_j) * s_i / T."""
     total = alpha.sum(-1, True)
     moves = gamma_sensitivity(alpha, sample * total) / total
     return moves * (grad - (grad * sample).sum(-1, True))

@@ -1,7 +1,7 @@
 """PyTorch's Python signatures, and what it says when arguments fit none of them. Imports dtypes and tensor.
 
-`signatures.txt` holds one signature a line, in the order in which PyTorch tries them: `functions sum(Tensor input, *, ScalarType? dtype=None)`.
-It is read when the first error is to be explained.
+`signatures.txt` holds one signature a line, in the order in which PyTorch tries them, after the module it belongs to:
+`functions sum(Tensor input, *, ScalarType? dtype=None)`. It is read when the first error is to be explained.
 """
 
 import re
@@ -15,11 +15,11 @@ from gradrepl.engine.tensor import Tensor
 
 # how each C++ type is called in messages
 TYPE_NAMES = dict(
-    Tensor="Tensor", Scalar="Number", int64_t="int", SymInt="int", double="float", complex="complex", TensorList="tuple of Tensors", IndexList="tuple of Tensors",
-    IntArrayRef="tuple of ints", SymIntArrayRef="tuple of ints", ArrayRef="tuple of floats", Generator="torch.Generator", bool="bool",
-    Storage="torch.Storage", PyObject="object", ScalarType="torch.dtype", Layout="torch.layout", MemoryFormat="torch.memory_format",
-    QScheme="torch.qscheme", Device="torch.device", Dimname="name", DimnameList="tuple of names", ScalarList="tuple of Scalars",
-    Stream="torch.Stream",
+    Tensor="Tensor", Scalar="Number", int64_t="int", SymInt="int", double="float", complex="complex", TensorList="tuple of Tensors",
+    IndexList="tuple of Tensors", IntArrayRef="tuple of ints", SymIntArrayRef="tuple of ints", ArrayRef="tuple of floats",
+    Generator="torch.Generator", bool="bool", Storage="torch.Storage", PyObject="object", ScalarType="torch.dtype",
+    Layout="torch.layout", MemoryFormat="torch.memory_format", QScheme="torch.qscheme", Device="torch.device", Dimname="name",
+    DimnameList="tuple of names", ScalarList="tuple of Scalars", Stream="torch.Stream",
 )  # fmt: skip
 TYPE_NAMES |= {
     "c10::string_view": "str",

@@ -98,9 +98,11 @@ def handle_torch_function(public_api, relevant_args, *args, **kwargs):
 # ---- what a subclass gets of its own
 
 BARE = set(
-    """__class__ __new__ __init__ __init_subclass__ __torch_function__ __dict__ __weakref__ __slots__ __module__ __doc__ __hash__ __del__
-    __reduce_ex__ __reduce__ __getattribute__ __setattr__ __delattr__ __dir__ __sizeof__ __deepcopy__ __array_priority__ __array__ as_subclass
-    array needs_grad node output_nr counter origin extras rare share_counter alias refreshed _make_subclass __iter__ __len__""".split()
+    """
+    __class__ __new__ __init__ __init_subclass__ __torch_function__ __dict__ __weakref__ __slots__ __module__ __doc__ __hash__ __del__
+    __reduce_ex__ __reduce__ __getattribute__ __setattr__ __delattr__ __dir__ __sizeof__ __deepcopy__ __array_priority__ __array__
+    __iter__ __len__ as_subclass _make_subclass array needs_grad node output_nr counter origin extras rare share_counter alias refreshed
+    """.split()
 )
 KEEP_PLAIN: set = set()
 
@@ -194,9 +196,15 @@ def {guarded.__name__}(*args, **kwargs):
     guarded.__code__, guarded.__defaults__, guarded.__kwdefaults__ = made[guarded.__name__].__code__, None, None
 
 
-Tensor.__torch_function__ = classmethod(torch_function)
-Tensor.__init_subclass__ = classmethod(prepare)
-Tensor.as_subclass = as_subclass
-Tensor._make_subclass = classmethod(
-    lambda cls, kind, data, require_grad=False, **options: make_subclass(kind, data, require_grad, **options)
+def make_subclass_of(cls, kind, data, require_grad=False, **options):
+    return make_subclass(kind, data, require_grad, **options)
+
+
+METHODS = dict(
+    __torch_function__=classmethod(torch_function),
+    __init_subclass__=classmethod(prepare),
+    _make_subclass=classmethod(make_subclass_of),
+    as_subclass=as_subclass,
 )
+for name, method in METHODS.items():
+    setattr(Tensor, name, method)

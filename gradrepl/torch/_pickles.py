@@ -9,6 +9,8 @@ import importlib
 import pickle
 import sys
 from collections import Counter, OrderedDict
+from types import FunctionType
+from typing import ClassVar
 
 import numpy as np
 
@@ -43,7 +45,7 @@ class Stored:
 class Writer(pickle._Pickler):
     """Writes a pickle; the storages that it mentions collect in `storages`."""
 
-    dispatch = pickle._Pickler.dispatch.copy()
+    dispatch: ClassVar[dict] = pickle._Pickler.dispatch.copy()
 
     def __init__(self, file, protocol=2):
         super().__init__(file, protocol)
@@ -96,8 +98,7 @@ class Writer(pickle._Pickler):
             return self.save(self.named(module, name or obj.__qualname__))
         return super().save_global(obj, name)
 
-    dispatch[Named], dispatch[dtype] = save_named, save_dtype
-    dispatch[type(lambda: 0)] = save_global
+    dispatch.update({Named: save_named, dtype: save_dtype, FunctionType: save_global})
 
 
 def of_torch(module, name):
@@ -131,7 +132,12 @@ class Reader(pickle._Unpickler):
 
 SAFE: set = set()  # what users allow besides
 BLOCKED = {"sys", "os", "posix", "nt"}
-BUILTINS = {"collections.OrderedDict": OrderedDict, "collections.Counter": Counter, "builtins.set": set, "__builtin__.set": set}
+BUILTINS: dict[str, type] = {
+    "collections.OrderedDict": OrderedDict,
+    "collections.Counter": Counter,
+    "builtins.set": set,
+    "__builtin__.set": set,
+}
 BUILTINS |= {
     "builtins.bytearray": bytearray,
     "__builtin__.bytearray": bytearray,
@@ -140,15 +146,16 @@ BUILTINS |= {
 }
 TORCH = {f"torch.{name}" for name in (*DTYPES, *STORAGES, "Size", "device", "Tensor")}
 TORCH |= {f"{home}.{f.__name__}" for f in REBUILDERS for home in ("torch._utils", "torch._tensor")} | {"torch.nn.parameter.Parameter"}
-OPCODES = """APPEND APPENDS BINFLOAT BINGET BININT BININT1 BININT2 BINPERSID BINPUT BINUNICODE BUILD EMPTY_DICT EMPTY_LIST EMPTY_SET EMPTY_TUPLE
-    GLOBAL LONG1 LONG_BINGET LONG_BINPUT MARK NEWFALSE NEWOBJ NEWTRUE NONE PROTO REDUCE SETITEM SETITEMS SHORT_BINSTRING STOP TUPLE TUPLE1
-    TUPLE2 TUPLE3 SHORT_BINUNICODE MEMOIZE FRAME BINBYTES SHORT_BINBYTES ADDITEMS STACK_GLOBAL BINUNICODE8""".split()
+OPCODES = """APPEND APPENDS BINFLOAT BINGET BININT BININT1 BININT2 BINPERSID BINPUT BINUNICODE BUILD EMPTY_DICT EMPTY_LIST EMPTY_SET
+    EMPTY_TUPLE GLOBAL LONG1 LONG_BINGET LONG_BINPUT MARK NEWFALSE NEWOBJ NEWTRUE NONE PROTO REDUCE SETITEM SETITEMS
+    SHORT_BINSTRING STOP TUPLE TUPLE1 TUPLE2 TUPLE3 SHORT_BINUNICODE MEMOIZE FRAME BINBYTES SHORT_BINBYTES ADDITEMS
+    STACK_GLOBAL BINUNICODE8""".split()
 
 
 class DataReader(Reader):
     """A Reader that makes tensors, numbers, texts and containers of them, and nothing else: no name in the file can run code."""
 
-    dispatch = {getattr(pickle, name)[0]: pickle._Unpickler.dispatch[getattr(pickle, name)[0]] for name in OPCODES}
+    dispatch: ClassVar[dict] = {getattr(pickle, name)[0]: pickle._Unpickler.dispatch[getattr(pickle, name)[0]] for name in OPCODES}
 
     def __init__(self, file, storage, encoding="utf-8"):
         super().__init__(file, storage, encoding)
@@ -197,7 +204,7 @@ class DataReader(Reader):
             raise pickle.UnpicklingError(f"Can only build Tensor, Parameter, OrderedDict or types allowlisted, but got {type(instance)}")
         pickle._Unpickler.load_build(self)
 
-    dispatch[pickle.REDUCE[0]], dispatch[pickle.NEWOBJ[0]], dispatch[pickle.BUILD[0]] = load_reduce, load_newobj, load_build
+    dispatch.update({pickle.REDUCE[0]: load_reduce, pickle.NEWOBJ[0]: load_newobj, pickle.BUILD[0]: load_build})
 
 
 def flat_array(data, kind, byteorder):

@@ -13,7 +13,7 @@ _STATE = dict(deterministic=False, warn_only=False, warn_always=False, precision
 
 def set_num_threads(int):
     """Accepted; NumPy's BLAS keeps its own number of threads."""
-    if type(int) is not type(1):
+    if not hasattr(int, "__index__"):  # the parameter has the type's name
         raise TypeError(f"set_num_threads expects an int, but got {type(int).__name__}")
     if int < 1:
         raise RuntimeError("set_num_threads expects a positive integer")

@@ -33,9 +33,9 @@ NO_CUDA = (
     "please use torch.load with map_location=torch.device('cpu') to map your storages to the CPU."
 )
 NOT_A_ZIP = (
-    "PytorchStreamReader failed reading zip archive: not a ZIP archive. This is an internal miniz error. If you are seeing this error, there "
-    "is a high likelihood that your checkpoint file is corrupted. This can happen if the checkpoint was not saved properly, was transferred "
-    "incorrectly, or the file was modified after saving."
+    "PytorchStreamReader failed reading zip archive: not a ZIP archive. This is an internal miniz error. If you are seeing this error, "
+    "there is a high likelihood that your checkpoint file is corrupted. This can happen if the checkpoint was not saved properly, was "
+    "transferred incorrectly, or the file was modified after saving."
 )
 NOT_SEEKABLE = (
     "{}. You can only torch.load from a file that is seekable. Please pre-load the data into a buffer like io.BytesIO and try to load from "

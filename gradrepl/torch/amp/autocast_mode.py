@@ -7,7 +7,7 @@ import warnings
 
 
 class autocast(contextlib.ContextDecorator):
-    """Switched off where PyTorch switches it off, without CUDA; on the CPU it needs bfloat16, which the embedded engine has no tensors of."""
+    """Switched off without CUDA, as in PyTorch; on the CPU it needs bfloat16, which the embedded engine has no tensors of."""
 
     def __init__(self, device_type, dtype=None, enabled=True, cache_enabled=None):
         if not isinstance(device_type, str):
