@@ -87,15 +87,8 @@ def factorized(matrix):
     return lu, (pivots + 1).astype(np.int32), np.int32(info)
 
 
-def unpivoted(matrix):
-    lu, info = matrix.copy(), 0
-    for i in range(min(lu.shape)):
-        if lu[i, i] == 0:
-            info = info or i + 1
-        with np.errstate(all="ignore"):
-            lu[i + 1 :, i] /= lu[i, i]
-            lu[i + 1 :, i + 1 :] -= np.outer(lu[i + 1 :, i], lu[i, i + 1 :])
-    return lu, np.arange(1, min(lu.shape) + 1, dtype=np.int32), np.int32(info)
+def check_pivot(pivot):
+    require(pivot, "linalg.lu_factor: LU without pivoting is not implemented on the CPU")
 
 
 def lower(lu):
@@ -223,15 +216,17 @@ def linalg_qr_op(A, mode="reduced"):
 )
 def linalg_lu_factor_ex_op(A, pivot=True, check_errors=False):
     check_matrix(A, "torch.lu_factor")
-    LU, pivots, info = over_batch(factorized if pivot else unpivoted, A)
+    check_pivot(pivot)
+    LU, pivots, info = over_batch(factorized, A)
     return by_columns(LU), pivots.astype(np.int32), info.astype(np.int32)
 
 
 @op("LinalgLuBackward0", outputs="P, L, U", differentiable="L, U", A="lu_backward(grads[0], grads[1], P, L, U, pivot)")
 def linalg_lu_op(A, pivot=True):
     check_matrix(A, "linalg.lu")
-    LU, pivots, _ = over_batch(factorized if pivot else unpivoted, A)
-    P = permutation_matrices(pivots, A.shape[-2], A.dtype) if pivot else np.empty(0, A.dtype)
+    check_pivot(pivot)
+    LU, pivots, _ = over_batch(factorized, A)
+    P = permutation_matrices(pivots, A.shape[-2], A.dtype)
     return P, np.ascontiguousarray(lower(LU)), np.ascontiguousarray(upper(LU))
 
 
@@ -428,11 +423,9 @@ def linalg_lstsq_op(self, b, rcond=None, driver=None):
     matrices, right = np.broadcast_to(self, batch + self.shape[-2:]), np.broadcast_to(right, batch + right.shape[-2:])
     limit = max(rows, columns) * np.finfo(self.dtype).eps if rcond is None else rcond
 
-    def one(a, y):
-        found, _, rank, values = np.linalg.lstsq(a, y, limit)
-        return found, np.int64(rank), values
-
-    found, rank, values = over_batch(one, matrices, right)
+    (found,) = over_batch(lambda a, y: (np.linalg.lstsq(a, y, limit)[0],), matrices, right)
+    values = np.linalg.svd(self, compute_uv=False)
+    rank = np.asarray((values > limit * values.max(-1, keepdims=True, initial=0)).sum(-1))
     residuals = np.empty(0, values.dtype)
     if rows > columns and driver != "gelsy" and (rank == columns).all():
         residuals = (np.abs(right - matrices @ found) ** 2).sum(-2)
@@ -567,3 +560,16 @@ def geqrf_op(self):
 def linalg_cross_op(self, other, dim=-1):
     x, y = np.broadcast_arrays(self, other)
     return np.ascontiguousarray(np.cross(x, y, axis=dim))
+
+
+def bunch_kaufman(matrix):
+    """L D L^T in one matrix, with LAPACK's pivots."""
+    if not matrix.size:
+        return matrix.copy(), np.zeros(0, np.int32), np.int32(0)
+    factor, pivots, info = lapack("sytrf", matrix)(matrix, lower=True)
+    pivots = np.where(pivots < 0, pivots, pivots + 1) if (pivots == 0).any() else pivots
+    return np.tril(factor), pivots.astype(np.int32), np.int32(info)
+
+
+def solve_symmetric(factor, pivots, right):
+    return lapack("sytrs", factor, right)(factor, pivots, right, lower=True)[0]

@@ -9,7 +9,7 @@ from gradrepl.engine.declare import op
 from gradrepl.engine.dims import require, wrap_dim
 from gradrepl.engine.dtypes import DTYPES, Default
 from gradrepl.engine.layout import in_order
-from gradrepl.engine.ops.complex import conj, conj_physical, view_as_real
+from gradrepl.engine.ops.complex import conj, conj_physical, view_as_complex, view_as_real
 from gradrepl.engine.ops.padding import constant_pad, pad
 from gradrepl.engine.ops.rearranging import roll
 from gradrepl.engine.ops.shapes import (
@@ -17,7 +17,10 @@ from gradrepl.engine.ops.shapes import (
     narrow,
     slice_dim,
     squeeze_,
+    squeeze_dim,
+    transpose,
     transpose_,
+    unfold_backward,
     unsqueeze,
     view_sizes,
 )
@@ -365,12 +368,69 @@ def check_frames(length, n_fft, hop, win_length, window):
 def windowed(frames, n_fft, length, window):
     """The frames times the window, which lies in the middle of a frame."""
     if length < n_fft:
-        left = (n_fft - length) // 2
-        full = tensor_of(np.zeros(n_fft, frames.array.dtype))
-        part = narrow(full, 0, left, length)
-        part.fill_(1) if window is None else part.copy_(window)
-        window = full
+        window = window_of(n_fft, length, window, frames.array.dtype)
     return frames if window is None else frames * window
 
 
-publish(globals(), both="stft")
+def istft(
+    self,
+    n_fft,
+    hop_length=None,
+    win_length=None,
+    window=None,
+    center=True,
+    normalized=False,
+    onesided=None,
+    length=None,
+    return_complex=False,
+):
+    """The signal whose frames have these transforms: the frames' inverses, laid over each other and divided by the windows'."""
+    if window is None:
+        warn_once(NO_INVERSE_WINDOW, "SpectralOps.cpp:1044")
+    hop, width = n_fft // 4 if hop_length is None else hop_length, n_fft if win_length is None else win_length
+    require(self.array.dtype.kind == "c", WANT_COMPLEX_INPUT)
+    signal = view_as_real(self)
+    signal = unsqueeze(signal, 0) if self.array.ndim == 2 else signal
+    frames = signal.array.shape[2]
+    total = n_fft + hop * (frames - 1)
+    window = window_of(n_fft, width, window, signal.array.real.dtype)
+    signal = inverse_frames(view_as_complex(transpose(signal, 1, 2)), n_fft, int(normalized), onesided, return_complex)
+    batch = signal.array.shape[0]
+    signal = unfold_backward(signal * view_sizes(window, (1, 1, n_fft)), (batch, total), 1, n_fft, hop)
+    squares = (window * window).expand(1, frames, n_fft)
+    envelope = unfold_backward(squares, (1, total), 1, n_fft, hop)
+    start = n_fft // 2 if center else 0
+    end = start + length if length is not None else total - (n_fft // 2 if center else 0)
+    signal, envelope = slice_dim(signal, 1, start, end, 1), slice_dim(envelope, 1, start, end, 1)
+    least = np.abs(envelope.array).min(initial=np.inf)
+    require(least > 1e-11, f"istft(...) window overlap add min: {int(least < 1e-11)}")
+    signal = signal / envelope
+    signal = squeeze_dim(signal, 0) if self.array.ndim == 2 else signal
+    return signal if end <= total else constant_pad(signal, (0, end - total), 0)
+
+
+NO_INVERSE_WINDOW = (
+    "A window was not provided. A rectangular window will be applied.Please provide the same window used by stft to make the inversion "
+    "lossless.To suppress this warning and use a rectangular window, explicitly set `window=torch.ones(n_fft, device=<device>)`."
+)
+WANT_COMPLEX_INPUT = "istft requires a complex-valued input tensor matching the output from stft with return_complex=True."
+
+
+def inverse_frames(signal, n_fft, normalized, onesided, return_complex):
+    kind = 1 if normalized else 2
+    if return_complex:
+        return fft_c2c(signal, (2,), kind, False)
+    if onesided is False or onesided is None and signal.array.shape[2] == n_fft:
+        signal = slice_dim(signal, 2, 0, n_fft // 2 + 1, 1)
+    return fft_c2r(signal, (2,), kind, n_fft)
+
+
+def window_of(n_fft, width, window, dtype):
+    """The window in the middle of n_fft samples."""
+    full = tensor_of(np.zeros(n_fft, dtype))
+    part = narrow(full, 0, (n_fft - width) // 2, width)
+    part.fill_(1) if window is None else part.copy_(window)
+    return full
+
+
+publish(globals(), both="stft istft")

@@ -7,6 +7,7 @@ import numpy as np
 from gradrepl.engine.advice import warn_once
 from gradrepl.engine.dims import broadcast, require, wrap_dim
 from gradrepl.engine.dtypes import DTYPES
+from gradrepl.engine.missing import without_derivative
 from gradrepl.engine.modes import here
 from gradrepl.engine.ops import decompositions as basic
 from gradrepl.engine.ops.comparison import where_tensors
@@ -290,6 +291,29 @@ def ormqr(self, input2, input3, left=True, transpose=False):
 
 cholesky_inverse, householder_product = basic.cholesky_inverse, basic.linalg_householder_product
 orgqr = householder_product
+
+
+def ldl_factor(A, *, hermitian=False):
+    LD, pivots, info = ldl_factor_ex(A, hermitian=hermitian)
+    text = "The factorization could not be completed because the input is singular (the block of order {} is zero)."
+    refuse_failures("torch.linalg.ldl_factor", info.array, text)
+    return named("linalg_ldl_factor", (LD, pivots))
+
+
+def ldl_factor_ex(A, *, hermitian=False, check_errors=False):
+    check_square(A.array, "torch.linalg.ldl_factor_ex")
+    check_float(A.array, "torch.linalg.ldl_factor_ex")
+    LD, pivots, info = basic.over_batch(basic.bunch_kaufman, A.array)
+    results = [tensor_of(basic.by_columns(LD)), tensor_of(pivots.astype(np.int32)), tensor_of(info.astype(np.int32))]
+    without_derivative("linalg_ldl_factor_ex", results[0], A)
+    return named("linalg_ldl_factor_ex", results)
+
+
+def ldl_solve(LD, pivots, B, *, hermitian=False):
+    one = lambda factor, p, right: (basic.solve_symmetric(factor, p[:, 0], right),)
+    (found,) = basic.over_batch(one, LD.array, pivots.array[..., None], B.array)
+    return without_derivative("linalg_ldl_solve", tensor_of(basic.by_columns(found)), LD, B)
+
 
 # ---- norms
 
@@ -582,10 +606,29 @@ def linalg_matmul(A, B):
     return matmul(A, B)
 
 
+def removed(text):
+    def call(*args, **kwargs):
+        raise RuntimeError("This function was deprecated since version 1.9 and is now removed." + text)
+
+    return call
+
+
+REMOVED = dict(
+    lstsq=" `torch.lstsq` is deprecated in favor of `torch.linalg.lstsq`.",
+    solve=" `torch.solve` is deprecated in favor of `torch.linalg.solve`. `torch.linalg.solve` has its arguments reversed and does not "
+    "return the LU factorization.",
+    eig=" `torch.linalg.eig` returns complex tensors of dtype `cfloat` or `cdouble` rather than real tensors mimicking complex tensors.",
+    symeig=" The default behavior has changed from using the upper triangular portion of the matrix by default to using the lower "
+    "triangular portion.",
+)
+old_lstsq, old_solve, old_eig, old_symeig = (removed(text) for text in REMOVED.values())
+old_matrix_rank = removed("")
+
 publish(
     globals(),
     both="""det slogdet logdet inverse:inv cholesky cholesky_solve cholesky_inverse qr svd lu_solve geqrf ormqr
-        orgqr pinverse matrix_exp matrix_power cross triangular_solve""",
-    functions="lu lu_unpack chain_matmul nuclear_norm",
+        orgqr pinverse matrix_exp matrix_power cross triangular_solve lstsq:old_lstsq solve:old_solve eig:old_eig
+        symeig:old_symeig""",
+    functions="lu lu_unpack chain_matmul nuclear_norm matrix_rank:old_matrix_rank",
     methods="lu",
 )

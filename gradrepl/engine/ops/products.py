@@ -361,6 +361,6 @@ def contract(a, b, first, second, contracted):
 publish(
     globals(),
     both="mm bmm mv dot vdot outer ger:outer matmul addmm baddbmm addbmm addmv addr inner",
-    functions="tensordot",
+    functions="tensordot addmv_",
     methods="addmm_ baddbmm_ addbmm_ addmv_ addr_ __matmul__:matmul_operator __rmatmul__:rmatmul_operator",
 )

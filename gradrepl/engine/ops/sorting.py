@@ -249,12 +249,30 @@ def nonzero(self, *, as_tuple=False):
     return tensor_of(found.T)
 
 
+def nonzero_static(self, *, size, fill_value=-1):
+    require(size >= 0, f"nonzero_static: 'size' must be an non-negative integer, but got {size}")
+    found = np.argwhere(self.array)[:size]
+    out = np.full((size, found.shape[1]), fill_value, np.int64)
+    out[: len(found)] = found
+    return tensor_of(out)
+
+
+def unravel_index(indices, shape):
+    """The places in a shape that flat places stand for, a tensor per dim."""
+    kind = indices.array.dtype.kind
+    require(kind in "iu", f"expected 'indices' to be integer dtype, but got {indices.dtype}", TypeError)
+    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    require(all(n >= 0 for n in shape), f"'shape' cannot have negative values, but got {shape}", ValueError)
+    steps = np.cumprod((1, *shape[:0:-1]))[::-1]
+    return joining.unbind(tensor_of(indices.array[..., None] // steps % np.array(shape, np.int64)), -1)
+
+
 def argwhere(self):
     return nonzero(self)
 
 
 publish(
     globals(),
-    both="sort argsort msort topk kthvalue unique unique_consecutive nonzero argwhere isin",
-    functions="searchsorted bucketize",
+    both="sort argsort msort topk kthvalue unique unique_consecutive nonzero nonzero_static argwhere isin",
+    functions="searchsorted bucketize unravel_index",
 )
