@@ -8,6 +8,7 @@ from gradrepl.engine.formulas import nn_pooling as _pooling
 from gradrepl.engine.ops import (
     nn_attention,
     nn_convolution,
+    nn_ctc,
     nn_distance,
     nn_embedding,
     nn_linear,

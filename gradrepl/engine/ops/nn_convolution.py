@@ -41,13 +41,12 @@ def columns(x, kernel, stride, padding, dilation, groups):
     return view.reshape(x.shape[0], groups, x.shape[1] // groups * math.prod(kernel), math.prod(view.shape[-dims:]))
 
 
-def from_columns(cols, channels, sizes, kernel, stride, padding, dilation):
+def from_columns(cols, channels, sizes, kernel, stride, padding, dilation, count):
     """Add the windows (channels * kernel, places, N) back to where they were taken from: the transpose of `columns`.
 
     The batch comes last, so that one addition runs over whole rows: 9 times faster than with the batch first (16 kernels of 5 x 5, N = 64).
     """
     whole, batch = tuple(n + 2 * p for n, p in zip(sizes, padding)), cols.shape[-1]
-    count = places(whole, kernel, stride, dilation)
     cols, out = cols.reshape(channels, *kernel, *count, batch), np.zeros((channels, *whole, batch), cols.dtype)
     for at in np.ndindex(*kernel):
         spans = tuple(slice(a * d, a * d + s * (n - 1) + 1, s) for a, d, s, n in zip(at, dilation, stride, count))
@@ -84,7 +83,8 @@ def conv_input(grad, weight, sizes, stride, padding, dilation, groups):
     outputs, batch = weight.shape[0], grad.shape[0]
     rows = batch_last(grad).reshape(groups, outputs // groups, math.prod(grad.shape[2:]) * batch)
     cols = np.matmul(grouped(weight, groups).swapaxes(1, 2), rows)
-    return from_columns(cols.reshape(*cols.shape[:2], -1, batch or 1)[..., :batch], weight.shape[1] * groups, sizes, weight.shape[2:], stride, padding, dilation)
+    cols = cols.reshape(groups * cols.shape[1], math.prod(grad.shape[2:]), batch)
+    return from_columns(cols, weight.shape[1] * groups, sizes, weight.shape[2:], stride, padding, dilation, grad.shape[2:])
 
 
 def conv_weight(grad, x, kernel, stride, padding, dilation, groups):
@@ -324,7 +324,9 @@ def im2col(self, kernel_size, dilation, padding, stride):
 def col2im(self, output_size, kernel_size, dilation, padding, stride):
     cols = self if self.ndim == 3 else self[None]
     channels = cols.shape[1] // math.prod(kernel_size)
-    out = from_columns(batch_last(cols), channels, tuple(output_size), kernel_size, stride, padding, dilation)
+    whole = tuple(n + 2 * p for n, p in zip(output_size, padding))
+    count = places(whole, kernel_size, stride, dilation)
+    out = from_columns(batch_last(cols), channels, tuple(output_size), kernel_size, stride, padding, dilation, count)
     return out if self.ndim == 3 else out[0]
 
 

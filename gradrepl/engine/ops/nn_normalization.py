@@ -90,20 +90,22 @@ def batch_norm_backward_parts(
 
 
 def check_statistics(input, **tensors):
-    channels = input.shape[1]
+    channels = input.shape[1] if input.array.ndim > 1 else 0
     for name, tensor in tensors.items():
         if tensor is not None and tensor.array.size != channels:
             raise RuntimeError(f"{name} should contain {channels} elements not {tensor.array.size}")
 
 
 def batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled=True):
-    if input.array.ndim < 2:
-        raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.array.ndim}")
     if not training:
         for name, tensor in (("running_mean", running_mean), ("running_var", running_var)):
             if tensor is None:
                 raise RuntimeError(f"{name} must be defined in evaluation mode")
     check_statistics(input, running_mean=running_mean, running_var=running_var, weight=weight, bias=bias)
+    if not input.array.size:
+        return input.clone()
+    if input.array.ndim < 2:
+        raise IndexError("Dimension out of range (expected to be in range of [-1, 0], but got 1)")
     return native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)[0]
 
 
@@ -202,14 +204,14 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5, cudnn_
     **THREE,
 )
 def native_group_norm(input, weight: Maybe, bias: Maybe, N, C, HxW, group, eps):  # noqa: N803
-    wide = precise(input).reshape(N, group, -1)
+    wide = precise(input).reshape(N, group, C // group * HxW)
     mean = wide.mean(2)
     inverse = (1 / np.sqrt(np.square(wide - mean[..., None]).mean(2) + eps)).astype(input.dtype)
     mean, per = mean.astype(input.dtype), C // group
     scale, shift = np.repeat(inverse, per, 1), np.repeat(mean, per, 1)
     scale = scale if weight is None else scale * weight
     shift = -scale * shift if bias is None else -scale * shift + bias
-    out = input.reshape(N, C, -1) * scale[..., None] + shift[..., None]
+    out = input.reshape(N, C, HxW) * scale[..., None] + shift[..., None]
     return out.reshape(input.shape), mean, inverse
 
 
@@ -282,12 +284,16 @@ def _weight_norm(v, g, dim=0):
 # ---- dropout
 
 
-def dropped(input, p, train, shape, in_place, finish):
+def dropped(input, p, train, shape_of, in_place, finish):
     if p < 0 or p > 1:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p}")
     if p == 0 or not train or not input.array.size:
         return input
-    return finish(input, p, shape, in_place)
+    return finish(input, p, shape_of(input), in_place)
+
+
+def every_element(input):
+    return input.array.shape
 
 
 def noise_like(input, shape):
@@ -327,35 +333,35 @@ def channels_only(input):
 
 
 def dropout(input, p, train):
-    return dropped(input, p, train, tuple(input.shape), False, scaled_mask)
+    return dropped(input, p, train, every_element, False, scaled_mask)
 
 
 def dropout_(input, p, train):
-    return dropped(input, p, train, tuple(input.shape), True, scaled_mask)
+    return dropped(input, p, train, every_element, True, scaled_mask)
 
 
 def feature_dropout(input, p, train):
-    return dropped(input, p, train, channels_only(input), False, scaled_mask)
+    return dropped(input, p, train, channels_only, False, scaled_mask)
 
 
 def feature_dropout_(input, p, train):
-    return dropped(input, p, train, channels_only(input), True, scaled_mask)
+    return dropped(input, p, train, channels_only, True, scaled_mask)
 
 
 def alpha_dropout(input, p, train):
-    return dropped(input, p, train, tuple(input.shape), False, kept_mean_and_variance)
+    return dropped(input, p, train, every_element, False, kept_mean_and_variance)
 
 
 def alpha_dropout_(input, p, train):
-    return dropped(input, p, train, tuple(input.shape), True, kept_mean_and_variance)
+    return dropped(input, p, train, every_element, True, kept_mean_and_variance)
 
 
 def feature_alpha_dropout(input, p, train):
-    return dropped(input, p, train, channels_only(input), False, kept_mean_and_variance)
+    return dropped(input, p, train, channels_only, False, kept_mean_and_variance)
 
 
 def feature_alpha_dropout_(input, p, train):
-    return dropped(input, p, train, channels_only(input), True, kept_mean_and_variance)
+    return dropped(input, p, train, channels_only, True, kept_mean_and_variance)
 
 
 publish(

@@ -11,11 +11,11 @@ from gradrepl.engine.tensor import tensor_of
 # ---- the matrices: a row for each output place, a column for each input place
 
 
-def ratio(n, count, scale, align_corners=False):
-    """The step in the input between neighbours in the output, in float32 as PyTorch's kernels have it."""
+def ratio(n, count, scale, kind, align_corners=False):
+    """The step in the input between neighbours in the output, in the precision of PyTorch's kernels."""
     if align_corners:
-        return np.float32((n - 1) / (count - 1)) if count > 1 else np.float32(0)
-    return np.float32(1 / scale) if scale is not None and scale > 0 else np.float32(n / count)
+        return kind(n - 1) / kind(count - 1) if count > 1 else kind(0)
+    return kind(1 / scale) if scale is not None and scale > 0 else kind(n) / kind(count)
 
 
 @functools.lru_cache(64)
@@ -23,7 +23,7 @@ def nearest_places(n, count, scale, exact):
     if count == n and not exact:
         return np.arange(n)
     half = np.float32(0.5 if exact else 0)
-    found = np.floor((np.arange(count, dtype=np.float32) + half) * ratio(n, count, scale)).astype(np.int64)
+    found = np.floor((np.arange(count, dtype=np.float32) + half) * ratio(n, count, scale, np.float32)).astype(np.int64)
     return np.minimum(found, n - 1)
 
 
@@ -36,17 +36,17 @@ def matrix_of(n, places, weights):
     return matrix
 
 
-def centers(n, count, scale, align_corners, cubic=False):
-    step, at = ratio(n, count, scale, align_corners), np.arange(count, dtype=np.float32)
+def centers(n, count, scale, kind, align_corners, cubic=False):
+    step, at = ratio(n, count, scale, kind, align_corners), np.arange(count, dtype=kind)
     if align_corners:
         return at * step
-    found = (at + np.float32(0.5)) * step - np.float32(0.5)
+    found = (at + kind(0.5)) * step - kind(0.5)
     return found if cubic else np.maximum(found, 0)
 
 
 @functools.lru_cache(64)
-def linear_matrix(n, count, scale, align_corners):
-    at = centers(n, count, scale, align_corners)
+def linear_matrix(n, count, scale, kind, align_corners):
+    at = centers(n, count, scale, kind, align_corners)
     low = np.floor(at).astype(np.int64)
     part = (at - low).astype(np.float64)
     return matrix_of(n, np.stack([low, low + 1], 1), np.stack([1 - part, part], 1))
@@ -60,16 +60,16 @@ def cubic_weight(x, a=-0.75):
 
 
 @functools.lru_cache(64)
-def cubic_matrix(n, count, scale, align_corners):
-    at = centers(n, count, scale, align_corners, cubic=True).astype(np.float64)
+def cubic_matrix(n, count, scale, kind, align_corners):
+    at = centers(n, count, scale, kind, align_corners, cubic=True).astype(np.float64)
     places = np.floor(at).astype(np.int64)[:, None] + np.arange(-1, 3)
     return matrix_of(n, places, cubic_weight(at[:, None] - places))
 
 
 @functools.lru_cache(64)
-def smooth_matrix(n, count, scale, align_corners, cubic):
+def smooth_matrix(n, count, scale, kind, align_corners, cubic):
     """Antialiased: the kernel is as wide as the step, where that is more than one."""
-    step = float(ratio(n, count, scale, align_corners))
+    step = float(ratio(n, count, scale, kind, align_corners))
     support = (2.0 if cubic else 1.0) * max(step, 1.0)
     matrix, kernel = np.zeros((count, n)), (lambda x: cubic_weight(x, -0.5)) if cubic else (lambda x: np.maximum(1 - np.abs(x), 0))
     for row in range(count):
@@ -101,6 +101,10 @@ def along(matrix, sizes, output_size, scales, *settings):
     return [matrix(n, count, scale, *settings) for n, count, scale in zip(sizes, output_size, scales)]
 
 
+def kind_of(array):
+    return np.float64 if array.dtype == np.float64 else np.float32
+
+
 def nearest(node, name, exact):
     """Nearest neighbours: the op and its backward."""
 
@@ -118,10 +122,10 @@ def smooth(node, name, matrix, *settings):
     """A weighted mean of neighbours: the op and its backward."""
 
     def upsample(self, output_size, align_corners, scales=None):
-        return resampled(self, along(matrix, self.shape[2:], output_size, scales, align_corners, *settings))
+        return resampled(self, along(matrix, self.shape[2:], output_size, scales, kind_of(self), align_corners, *settings))
 
     def upsample_backward(grad_output, output_size, input_size, align_corners, scales=None):
-        matrices = along(matrix, input_size[2:], output_size, scales, align_corners, *settings)
+        matrices = along(matrix, input_size[2:], output_size, scales, kind_of(grad_output), align_corners, *settings)
         return resampled(grad_output, [m.T for m in matrices])
 
     return declared(node, name, upsample, upsample_backward, "align_corners, scales")

@@ -7,6 +7,7 @@ from gradrepl.torch.nn._activations import *
 from gradrepl.torch.nn._attention import *
 from gradrepl.torch.nn._layers import *
 from gradrepl.torch.nn._losses import *
+from gradrepl.torch.nn._more_losses import *
 from gradrepl.torch.nn._windows import *
 
 show(globals(), "functional")

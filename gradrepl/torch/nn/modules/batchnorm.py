@@ -142,7 +142,7 @@ class LazyBatchNorm3d(_LazyNormBase, _BatchNorm):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch normalisation over several processes; here there is one, and it has no GPU."""
+    """Batch normalisation over several processes; here there is one."""
 
     def __init__(
         self,
@@ -164,8 +164,16 @@ class SyncBatchNorm(_BatchNorm):
         if input.dim() < 2:
             raise ValueError(f"expected at least 2D input (got {input.dim()}D input)")
 
-    def forward(self, input):
-        self._check_input_dim(input)
-        if self.training or not self.track_running_stats:
-            raise ValueError("SyncBatchNorm expected input tensor to be on GPU or XPU or privateuseone")
-        return super().forward(input)
+    @classmethod
+    def convert_sync_batchnorm(cls, module, process_group=None):
+        """The module with its batch normalisations of this kind."""
+        made = module
+        if isinstance(module, _BatchNorm):
+            options = module.num_features, module.eps, module.momentum, module.affine, module.track_running_stats
+            made = cls(*options, process_group)
+            made.weight, made.bias = module.weight, module.bias
+            made.running_mean, made.running_var = module.running_mean, module.running_var
+            made.num_batches_tracked, made.training = module.num_batches_tracked, module.training
+        for name, child in module.named_children():
+            made.add_module(name, cls.convert_sync_batchnorm(child, process_group))
+        return made

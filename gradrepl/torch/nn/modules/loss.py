@@ -2,6 +2,8 @@
 
 __name__ = __name__.removeprefix("gradrepl.")
 
+import math
+
 import gradrepl.torch.nn.functional as F
 from gradrepl import torch
 from gradrepl.torch.nn._losses import legacy_reduction
@@ -228,3 +230,42 @@ class CTCLoss(_Loss):
     def forward(self, log_probs, targets, input_lengths, target_lengths):
         lengths = input_lengths, target_lengths
         return F.ctc_loss(log_probs, targets, *lengths, self.blank, self.reduction, self.zero_infinity)
+
+
+class LinearCrossEntropyLoss(_WeightedLoss):
+    """A linear layer and the cross entropy of what it gives."""
+
+    __constants__ = ["num_classes", "out_features", "reduction", "ignore_index", "label_smoothing"]
+
+    def __init__(
+        self,
+        in_features,
+        num_classes,
+        *,
+        out_features=(),
+        bias=False,
+        device=None,
+        dtype=None,
+        reduction="mean",
+        weight=None,
+        ignore_index=None,
+        label_smoothing=0.0,
+        options=None,
+    ):
+        super().__init__(weight, None, None, reduction)
+        self.num_classes, self.out_features = num_classes, tuple(out_features)
+        self.ignore_index, self.label_smoothing, self.options = ignore_index, label_smoothing, options
+        rows = num_classes * math.prod(self.out_features)
+        self.linear = torch.nn.Linear(in_features, rows, bias=bias, device=device, dtype=dtype)
+
+    def forward(self, input, target):
+        shape = self.num_classes, *self.out_features
+        bias = None if self.linear.bias is None else self.linear.bias.reshape(shape)
+        options = dict(weight=self.weight, reduction=self.reduction, ignore_index=self.ignore_index, label_smoothing=self.label_smoothing)
+        weight = self.linear.weight.reshape(*shape, -1)
+        return F.linear_cross_entropy(input, weight, target, linear_bias=bias, **options, options=self.options)
+
+    def extra_repr(self):
+        parts = dict(in_features=self.linear.in_features, num_classes=self.num_classes, out_features=self.out_features)
+        parts.update(bias=self.linear.bias is not None, reduction=self.reduction, ignore_index=self.ignore_index)
+        return ", ".join(f"{name}={value}" for name, value in {**parts, "label_smoothing": self.label_smoothing, "options": self.options}.items())

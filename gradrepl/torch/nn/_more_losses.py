@@ -1,0 +1,56 @@
+"""torch.nn.functional's losses that look at layers or sequences; functional.py shows them."""
+
+__name__ = "torch.nn.functional"
+
+import math
+
+import gradrepl.engine.nn
+from gradrepl.engine.ops import nn_ctc
+from gradrepl.engine.ops.nn_linear import linear
+from gradrepl.torch.nn._losses import cross_entropy, reduction_number
+
+__all__ = ["ctc_loss", "linear_cross_entropy"]
+
+
+def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction="mean", zero_infinity=False):
+    lengths = input_lengths, target_lengths
+    return nn_ctc.ctc_loss(log_probs, targets, *lengths, blank, reduction_number(reduction), zero_infinity)
+
+
+def linear_cross_entropy(
+    input,
+    linear_weight,
+    target,
+    *,
+    linear_bias=None,
+    weight=None,
+    reduction="mean",
+    ignore_index=None,
+    label_smoothing=0.0,
+    options=None,
+):
+    """The cross entropy of a linear layer's output; PyTorch computes it in chunks where `options` ask for that, to the same numbers."""
+    if linear_weight.dim() < 2:
+        raise RuntimeError(f"expected linear_weight with dimensionality at least 2, got {linear_weight.dim()}")
+    if input.dim() not in (1, 2):
+        raise RuntimeError(f"expected input with dimensionality 1 or 2, got {input.dim()}")
+    if input.shape[-1] != linear_weight.shape[-1]:
+        raise RuntimeError(
+            f"expected equal input and linear_weight last dimensions (in_features), got {input.shape[-1]} and {linear_weight.shape[-1]}, "
+            "respectively"
+        )
+    classes, *out_features, in_features = linear_weight.shape
+    if linear_bias is not None and tuple(linear_bias.shape) != (classes, *out_features):
+        raise RuntimeError(f"expected linear_bias shape {(classes, *out_features)}, got {tuple(linear_bias.shape)}")
+    if out_features and input.dim() == 1:
+        raise RuntimeError(
+            f"K-dimensional loss defined by linear_weight shape {tuple(linear_weight.shape)} requires batched input, (N, {in_features}), got "
+            f"unbatched input with shape {tuple(input.shape)}"
+        )
+    if ignore_index is not None and target.is_floating_point():
+        raise RuntimeError("ignore_index cannot be specified when target contains probabilities")
+    rows = classes * math.prod(out_features)
+    scores = linear(input, linear_weight.reshape(rows, in_features), None if linear_bias is None else linear_bias.reshape(rows))
+    scores = scores.reshape(*input.shape[:-1], classes, *out_features) if out_features else scores
+    ignored = -100 if ignore_index is None else ignore_index
+    return cross_entropy(scores, target, weight, ignore_index=ignored, reduction=reduction, label_smoothing=label_smoothing)
