@@ -158,11 +158,9 @@ class History:
             seen.clear()  # type: ignore[attr-defined]
 
     def begin(self, place: tuple, kind: str) -> Pass:
-        """A new pass; of earlier ones only what reached the leaves is kept."""
-        if len(self.passes) > 1:
-            for old in self.passes[-2], self.passes[-1]:
-                if old.bytes > MOST_BYTES // 64:
-                    old.forget()
+        """A new pass; of those before the last, large ones keep only what reached the leaves."""
+        if len(self.passes) > 1 and self.passes[-2].bytes > MOST_BYTES // 256:
+            self.passes[-2].forget()
         self.passes.append(Pass(place, kind))
         return self.passes[-1]
 

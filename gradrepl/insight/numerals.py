@@ -7,10 +7,34 @@ from typing import Any
 import numpy as np
 
 
+class Summary:
+    """What is kept of an array that is too large to keep: its shape and range. As an array it is the two ends of that."""
+
+    __slots__ = ("shape", "low", "high")
+
+    def __init__(self, array: Any):
+        self.shape, self.low, self.high = array.shape, array.min(), array.max()
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return np.array([self.low, self.high], dtype)
+
+    def __str__(self) -> str:
+        return f"{'×'.join(map(str, self.shape))} values from {number(self.low)} to {number(self.high)}"
+
+
+def summarised(array: Any, most: int) -> Any:
+    """A copy of a small array, a summary of a large one."""
+    if array is None or array.size <= most:
+        return None if array is None else array.copy()
+    return Summary(array) if array.dtype.kind in "fiub" else None
+
+
 def numbers(array: Any, most: int = 6) -> str:
     """A short array in full, [0, 1.5, -inf]; of a longer one its shape and range."""
     if array is None or array is False:
         return "?"
+    if isinstance(array, Summary):
+        return str(array)
     array = np.asarray(array)
     if array.size > most:
         shape = "×".join(map(str, array.shape))

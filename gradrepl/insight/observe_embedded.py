@@ -16,6 +16,7 @@ from gradrepl.engine.tensor import Tensor, tensor_of
 from gradrepl.engine.views import CopySlices
 from gradrepl.insight import places
 from gradrepl.insight.history import HISTORY, MOST_BYTES, MOST_STEPS, SMALL, Arrival, Pass, Seen, Step, Write, detail_of, tick
+from gradrepl.insight.numerals import summarised
 from gradrepl.insight.places import here
 
 # methods and properties after which a tensor has lost its history, or that change what backward does
@@ -175,36 +176,35 @@ def traced(arrive: Any, step: Any) -> tuple[Any, Any]:
     def at_leaf(leaf: Any, grads: Any, state: Any) -> Any:
         into = run or begin(state)
         old = leaf.extras and leaf.extras.grad
-        before = None if old is None else small_copy(old.array)
+        before = None if old is None else summarised(old.array, SMALL * SMALL)
         NAMES["backward_runs"] += 1
         try:
             answers = arrive(leaf, grads, state)
         finally:
             NAMES["backward_runs"] -= 1
         new = leaf.extras and leaf.extras.grad if state.accumulates else None
-        after = None if new is None else small_copy(new.array)
-        incoming = into.kept(grads[0].array) if grads[0] is not None else None
+        after = None if new is None else summarised(new.array, SMALL * SMALL)
+        incoming = None if grads[0] is None else summarised(grads[0].array, SMALL * SMALL)
         into.arrivals.append(Arrival(id(leaf), weakref.ref(leaf), incoming, before, after, leaf.array.shape))
         return answers
 
     return at_leaf, at_node
 
 
-def small_copy(array: Any) -> Any:
-    return array.copy() if array.size <= SMALL * SMALL else array
-
-
 def raw_step(run: Pass, node: Any, grads: Any, saved: Any, answers: tuple) -> tuple:
     """What a step leaves behind: arrays and numbers. Read later, by step_of."""
     incoming = [g if g is None else g.array for g in grads]
-    first = incoming[0]
-    run.bytes += 0 if first is None else 3 * first.nbytes
+    outgoing = [g if g is None else g.array for _, g in answers]
+    held = [v.array if isinstance(v, Tensor) else v if isinstance(v, PLAIN) else bare(v) for v in saved] if saved else ()
+    for array in (*incoming, *outgoing, *held):
+        if type(array) is ndarray:
+            run.bytes += array.nbytes
     return (
         node.sequence_nr,
         type(node),
         incoming,
-        [g if g is None else g.array for _, g in answers],
-        [v.array if isinstance(v, Tensor) else v if isinstance(v, PLAIN) else bare(v) for v in saved] if saved else (),
+        outgoing,
+        held,
         [e and (id(e[0]) if isinstance(e[0], Tensor) else e[0].sequence_nr, e[1]) for e in node.edges],
         getattr(node, "seen", None),
     )

@@ -10,6 +10,7 @@ from torch.overrides import TorchFunctionMode
 
 from gradrepl.graphs.protocol import node_type
 from gradrepl.insight.history import HISTORY, MOST_STEPS, SMALL, Arrival, Pass, Seen, Step, Write, detail_of, tick
+from gradrepl.insight.numerals import summarised
 from gradrepl.insight.places import here
 
 KEY = "gradrepl"  # in a node's metadata
@@ -187,18 +188,21 @@ def watch_leaf(node: Any) -> None:
     def before(incoming: Any) -> None:
         tensor = leaf()
         grad = None if tensor is None else tensor.grad
-        befores.append(None if grad is None else array_of(grad))
+        befores.append(None if grad is None else small(grad))
 
     def after(outgoing: Any, incoming: Any) -> None:
         run, tensor = running(), leaf()
         grad = None if tensor is None else tensor.grad
-        arrived = run.kept(array_of(incoming[0])) if incoming[0] is not None else None
-        run.arrivals.append(
-            Arrival(key, leaf, arrived, befores.pop() if befores else None, None if grad is None else array_of(grad), shape)
-        )
+        arrived = None if incoming[0] is None else small(incoming[0])
+        run.arrivals.append(Arrival(key, leaf, arrived, befores.pop() if befores else None, None if grad is None else small(grad), shape))
 
     node.register_prehook(before)
     node.register_hook(after)
+
+
+def small(tensor: Any) -> Any:
+    array = array_of(tensor)
+    return array if array is None or array.size <= SMALL * SMALL else summarised(array, SMALL * SMALL)
 
 
 def array_of(tensor: Any) -> Any:

@@ -31,6 +31,12 @@ def why(subject: Any = None) -> Answer:
         return explain_error(subject, frame)
     if not is_tensor(subject):
         raise TypeError(f"why() takes a tensor or an exception, not {type(subject).__name__}; for example why(x) or why(error)")
+    try:
+        subject.grad_fn  # noqa: B018, that of a view is made anew when it is asked for, which may be refused
+    except RuntimeError as error:
+        from gradrepl.insight.causes.errors import explain_error
+
+        return explain_error(error, frame)
     return first_answer(subject, frame)
 
 

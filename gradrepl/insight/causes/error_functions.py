@@ -73,7 +73,8 @@ def gradients_given(f: Failure) -> Answer:
     backward = method_of(f.source.classes.get(name), "backward")
     return answer(
         "gradients given",
-        f"{name}.forward() returns {given} outputs, so {name}.backward() ({f.where(backward)}) is given {given} gradients after ctx, one for "
+        f"{name}.forward() returns {given} outputs, so {name}.backward() ({f.where(backward)}) is given {given} gradients after ctx, "
+        "one for "
         f"each output, but it takes {takes}.",
         f"{f.where(backward)}: def backward({', '.join(a.arg for a in backward.args.args)})" if backward is not None else None,
         f"backward ran on {f.line}",
@@ -88,7 +89,8 @@ def not_saved(f: Failure) -> Answer:
     given = ast.unparse(node.args[index]) if isinstance(node, ast.Call) and index < len(node.args) else "it"
     return answer(
         "save_for_backward",
-        f"{f.said} on {f.line} tries to save {given}, a {kind}, but save_for_backward() is for tensors only: keep anything else as an attribute of ctx.",
+        f"{f.said} on {f.line} tries to save {given}, a {kind}, but save_for_backward() is for tensors only: keep anything else as an "
+        "attribute of ctx.",
         f"argument {index} of save_for_backward() is {given}, of type {kind}",
         fix=f"ctx.{given if given.isidentifier() else 'value'} = {given}",
     )
@@ -99,7 +101,8 @@ def view_in_function(f: Failure) -> Answer:
     name = maker[1] if maker else "a custom Function"
     return answer(
         "view from a Function",
-        f"{f.statement_text()} on {f.line} changes in place what {name}.apply() returned, and that is a view of its input: autograd would have to "
+        f"{f.statement_text()} on {f.line} changes in place what {name}.apply() returned, and that is a view of its input: autograd "
+        "would have to "
         f"replace the backward of {name} by its own, so it refuses; return a copy from forward, or compute out of place.",
         f"in-place write on {f.line}; the view was made inside {name}.forward()",
         fix="return x.view(…).clone() from forward, or write y = y + … instead of y += …",

@@ -211,7 +211,8 @@ def not_viewable(f: Failure) -> Answer:
     strides = f"{name}: shape {tuple(tensor.shape)}, strides {tensor.stride()}" if is_tensor(tensor) else f"{f.line}: {f.statement_text()}"
     return answer(
         "not contiguous",
-        f"{f.said} on {f.line} cannot be a view: the elements of {name} do not lie one after the other in memory (it was transposed, permuted or "
+        f"{f.said} on {f.line} cannot be a view: the elements of {name} do not lie one after the other in memory (it was transposed, "
+        "permuted or "
         f"sliced), and view() copies nothing; use reshape(), which copies where it must.",
         strides,
         fix=f.said.replace(".view(", ".reshape("),
@@ -224,7 +225,8 @@ def not_castable(f: Failure) -> Answer:
     wide, narrow = (found[1], found[2]) if found else ("the result", "its dtype")
     return answer(
         "dtype of a write",
-        f"{f.statement_text()} on {f.line} writes {wide} numbers into {name}, which is {narrow}: a write in place keeps the dtype of {name}, and that "
+        f"{f.statement_text()} on {f.line} writes {wide} numbers into {name}, which is {narrow}: a write in place keeps the dtype of "
+        f"{name}, and that "
         f"cannot hold the result; compute it out of place.",
         f"{name}: dtype {tensor.dtype}" if is_tensor(tensor) else None,
         fix=f"{name} = {name}.float() first, or a new tensor instead of the write",
@@ -238,7 +240,8 @@ def changed_by_hook(f: Failure) -> Answer:
     set_on = f" (set on {f.where(event.where)})" if event else ""
     return answer(
         "result of a hook",
-        f"A hook, {name}{set_on}, returned something {what}: what a hook returns replaces the gradient, so it must be a tensor of the same shape and "
+        f"A hook, {name}{set_on}, returned something {what}: what a hook returns replaces the gradient, so it must be a tensor of the "
+        "same shape and "
         f"dtype, or None ({f.line}).",
         event and f"{f.where(event.where)}: {event.where.text}",
         fix="return a tensor like the gradient, or None to leave it as it is",
@@ -248,7 +251,8 @@ def changed_by_hook(f: Failure) -> Answer:
 def no_parameters(f: Failure) -> Answer:
     return answer(
         "no parameters",
-        f"{f.said} on {f.line} gets no parameters: parameters() finds nn.Parameter attributes and submodules only, not plain tensors, and not "
+        f"{f.said} on {f.line} gets no parameters: parameters() finds nn.Parameter attributes and submodules only, not plain tensors, "
+        "and not "
         f"modules in a Python list; wrap them in nn.Parameter, nn.ModuleList or nn.ParameterList.",
         f"{f.line}: {f.said}",
         fix="self.w = nn.Parameter(torch.randn(…)), self.layers = nn.ModuleList([…])",
@@ -260,7 +264,8 @@ def not_an_index(f: Failure) -> Answer:
     floats = [n for n in names if is_tensor(t := f.variable(n)) and t.is_floating_point()]
     return answer(
         "dtype of an index",
-        f"{f.said} on {f.line} takes {floats[-1] if floats else 'a tensor'} as indices, but its dtype is floating point: indices are integers (int64) "
+        f"{f.said} on {f.line} takes {floats[-1] if floats else 'a tensor'} as indices, but its dtype is floating point: indices are "
+        "integers (int64) "
         f"or booleans, and no gradient flows to them.",
         *(f"{n}: dtype {f.variable(n).dtype}" for n in floats[:3]),
         fix=f"{floats[-1] if floats else 'index'}.long()",
@@ -270,7 +275,8 @@ def not_an_index(f: Failure) -> Answer:
 def out_of_range(f: Failure) -> Answer:
     return answer(
         "index out of range",
-        f"{f.said} on {f.line} uses an index that does not exist: {f.message.splitlines()[0].rstrip('.')}; indices (and class targets) go from 0 to size - 1.",
+        f"{f.said} on {f.line} uses an index that does not exist: {f.message.splitlines()[0].rstrip('.')}; indices (and class targets) "
+        "go from 0 to size - 1.",
         f"{f.line}: {f.statement_text()}",
         fix="look at the largest index, and at the size of what is indexed (num_embeddings, number of classes)",
     )
@@ -284,7 +290,8 @@ def plain_number(f: Failure) -> Answer | None:
     made = f", for {f.text(definition)} ({f.where(definition)}) made it one" if definition is not None else ""
     return answer(
         "not a tensor",
-        f"{name} is a plain {kind} and not a tensor{made}, so it has no graph and no backward() ({f.line}): leave out item(), float(), numpy() or detach() on the "
+        f"{name} is a plain {kind} and not a tensor{made}, so it has no graph and no backward() ({f.line}): leave out item(), float(), "
+        "numpy() or detach() on the "
         f"way, so that it stays a tensor.",
         f"type({name}) is {kind}",
         fix=f"compute {name} with torch functions, and call item() only to print it",

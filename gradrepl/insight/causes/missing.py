@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from gradrepl.graphs.protocol import is_module, is_tensor
+from gradrepl.graphs.protocol import has_fresh_grad_fn, is_module, is_tensor
 from gradrepl.insight.causes.answer import Answer, answer
 from gradrepl.insight.causes.program import called
 from gradrepl.insight.causes.question import Question
@@ -98,7 +98,10 @@ def renamed(q: Question) -> Answer | None:
 def rebinding_fix(q: Question, value: ast.AST) -> str:
     if isinstance(value, ast.Call):
         return f"give the result another name, or make it a leaf of its own: {q.name} = {q.text(value)}.detach().requires_grad_()"
-    return f"change it in place under no_grad: with torch.no_grad(): {in_place(q, value)} (or {q.name}.retain_grad() to see this one's gradient)"
+    return (
+        f"change it in place under no_grad: with torch.no_grad(): {in_place(q, value)} (or {q.name}.retain_grad() to see this one's "
+        "gradient)"
+    )
 
 
 def in_place(q: Question, value: ast.AST) -> str:
@@ -159,7 +162,8 @@ def passed_through(q: Question) -> str:
 
 def is_a_gradient(q: Question) -> Answer | None:
     """`g = w.grad`: the very tensor that backward adds to."""
-    owner = next((n for n, t in q.namespace.items() if is_tensor(t) and t.is_leaf and t.grad is q.tensor and t is not q.tensor), "")
+    others = ((n, t) for n, t in q.namespace.items() if is_tensor(t) and t is not q.tensor and has_fresh_grad_fn(t))
+    owner = next((n for n, t in others if t.is_leaf and t.grad is q.tensor), "")
     if not owner:
         return None
     adds = [p for p, a in q.arrivals_of(q.variable(owner)) if p.kind == "backward"]
@@ -167,7 +171,8 @@ def is_a_gradient(q: Question) -> Answer | None:
     statement = q.definition(q.name)
     return answer(
         "a gradient itself",
-        f"{q.name} is {owner}.grad itself, not a copy{f' ({q.where(statement)})' if statement is not None else ''}: backward() adds to that tensor in "
+        f"{q.name} is {owner}.grad itself, not a copy{f' ({q.where(statement)})' if statement is not None else ''}: backward() adds to "
+        "that tensor in "
         f"place{f' ({lines})' if lines else ''}, and zero_grad() or zero_() would clear it, so {q.name} changes with {owner}.grad; take "
         f"{owner}.grad.clone() to keep the values.",
         f"{q.name} is {owner}.grad: True; its own .grad is None, for it does not require grad",

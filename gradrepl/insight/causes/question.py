@@ -16,7 +16,7 @@ from typing import Any
 from gradrepl.graphs import capture
 from gradrepl.graphs.errors import GraphError
 from gradrepl.graphs.names import find_names
-from gradrepl.graphs.protocol import is_tensor
+from gradrepl.graphs.protocol import has_fresh_grad_fn, is_tensor
 from gradrepl.insight.causes.program import Source
 from gradrepl.insight.causes.slicing import Hop, Slice
 from gradrepl.insight.history import HISTORY, Arrival, Event, Pass, Step, Write
@@ -137,7 +137,8 @@ class Question:
         found = self.variable(expression.id) if isinstance(expression, ast.Name) else None
         if is_tensor(found):
             return found
-        candidates = [t for n, t in self.namespace.items() if is_tensor(t) and t.requires_grad and t.grad_fn is not None and t.numel() == 1]
+        tensors = [t for t in self.namespace.values() if is_tensor(t) and t.requires_grad and has_fresh_grad_fn(t)]
+        candidates = [t for t in tensors if t.grad_fn is not None and t.numel() == 1]
         return candidates[-1] if candidates and expression is None else None
 
     @property

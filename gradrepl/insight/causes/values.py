@@ -15,7 +15,7 @@ from gradrepl.insight.causes.slicing import kind_of_cut
 from gradrepl.insight.causes.steps import array, base, flow, formula, incoming, named, nonzero, operand, outgoing, saved, short, text, where
 from gradrepl.insight.causes.zeros import arrived, gradient
 from gradrepl.insight.history import Arrival, Pass, Step
-from gradrepl.insight.numerals import number, numbers
+from gradrepl.insight.numerals import Summary, number, numbers
 from gradrepl.insight.places import Place
 
 COUNTS = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
@@ -26,6 +26,8 @@ def shown(q: Question) -> str:
 
 
 def same(a: Any, b: Any) -> bool:
+    if isinstance(a, Summary) or isinstance(b, Summary):
+        a, b = (x if x is None or isinstance(x, Summary) else Summary(np.asarray(x)) for x in (a, b))
     a, b = array(a), array(b)
     return a is None or b is None or a.shape == b.shape and bool(np.allclose(a, b, rtol=1e-5, atol=1e-8, equal_nan=True))
 
@@ -104,7 +106,8 @@ def hook_writes(q: Question) -> Answer | None:
         if event.kind == "register_hook" and writes and event.tensor is not None and (event.tensor is q.tensor or q.last is not None):
             return answer(
                 "hook",
-                f"{q.name}.grad is {shown(q)} because a hook (set on {q.where(event.where)}) changes the gradient in place with {writes[0]}(): "
+                f"{q.name}.grad is {shown(q)} because a hook (set on {q.where(event.where)}) changes the gradient in place with "
+                f"{writes[0]}(): "
                 f"what it does to its argument goes on to everything below.",
                 f"{q.where(event.where)}: {event.where.text}",
                 fix="compute a new gradient in the hook and return it, or remove the hook with handle.remove()",
@@ -196,7 +199,7 @@ def view_follows(q: Question, step: Step) -> Answer | None:
         "view follows its base",
         f"{q.name}.grad is {shown(q)} because {name} is a view of {of}: {line} changed {of} in place and with it {name} too, for they "
         "share memory, and autograd "
-        f"rebuilt {name}'s grad_fn ({view.grad_fn.name()}) on top of that write; use clone() to keep the old values.",
+        f"rebuilt {name}'s grad_fn ({short(step)}) on top of that write; use clone() to keep the old values.",
         f"{name}._base is {of}, both at version {view._version}; {name} was made on {q.where(made)}",
         f"now {named(q, step)} leads from {name} to {below(q, step)}",
         fix=f"{q.text(made)}.clone()" if isinstance(made, ast.Assign) else f"clone {name} before {of} is written",

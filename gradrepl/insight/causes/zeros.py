@@ -339,7 +339,8 @@ def at_selection(q: Question, step: Step, dead: Any) -> Told:
     if name in ("maximum", "minimum", "fmax", "fmin"):
         better = "larger" if "max" in name else "smaller"
         return (
-            f"{text(step)}{where(q, step)} takes the {better} of the two, and that is the other one{'' if whole(dead) else ' there'}: what is not "
+            f"{text(step)}{where(q, step)} takes the {better} of the two, and that is the other one{'' if whole(dead) else ' there'}: "
+            "what is not "
             f"taken gets 0 ({short(step)})",
             "use a smooth version, such as torch.logaddexp, if both are to learn",
         )
@@ -382,7 +383,8 @@ def at_overwrite(q: Question, step: Step, dead: Any) -> Told:
             "nothing is wrong; leave those entries as they are if they are to learn",
         )
     return (
-        f"{target}{overwritten_with(step)}{where(q, step)} overwrote, in place, the value computed from {q.name} before it was used: what stands "
+        f"{target}{overwritten_with(step)}{where(q, step)} overwrote, in place, the value computed from {q.name} before it was used: "
+        "what stands "
         f"there is now a constant, so {short(step)} lets nothing flow back to {q.name} there",
         "write into a copy: y = y.clone(), or build the result with torch.where or torch.cat",
     )
