@@ -6,8 +6,6 @@ import warnings
 
 import pytest
 
-from gradrepl.embedding import use_embedded_torch
-
 
 class Fed:
     """A shell and what it wrote."""
@@ -40,10 +38,13 @@ class Fed:
         return self.main.__dict__
 
 
+@pytest.fixture(autouse=True)
+def shell_speaks_to_the_embedded_engine(embedded_torch):
+    """Every test of the shell starts as the shell does."""
+
+
 @pytest.fixture
 def fed(capsys, monkeypatch):
-    if "torch" not in sys.modules:
-        use_embedded_torch()
     monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
     monkeypatch.setattr(sys, "displayhook", sys.displayhook)
     monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
