@@ -45,7 +45,12 @@ def dim(self):
 
 
 def size(self, dim=None):
-    return self.shape if dim is None else self.shape[wrapped(dim, self.array.ndim)]
+    if dim is None:
+        return self.shape
+    try:
+        return self.array.shape[dim]
+    except IndexError:
+        return self.array.shape[wrapped(dim, self.array.ndim)]
 
 
 def stride(self, dim=None):

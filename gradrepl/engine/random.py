@@ -16,6 +16,7 @@ from gradrepl.engine.public import publish
 from gradrepl.engine.tensor import Tensor, tensor_of
 
 WORDS = 624
+LOW_24, LOW_53, HALF = np.uint64(2**24 - 1), np.uint64(2**53 - 1), np.uint64(32)
 DEFAULT_SEED = 67280421310721  # of a Generator that was not seeded
 
 
@@ -62,11 +63,11 @@ class Generator:
     def long_words(self, count):
         """64 random bits each: two words, the high one first."""
         words = self.words(2 * count)
-        return (words[0::2] << np.uint64(32)) | words[1::2]
+        return (words[0::2] << HALF) | words[1::2]
 
     def doubles(self, count):
         """Uniform in [0, 1) with 53 bits."""
-        return (self.long_words(count) & np.uint64(2**53 - 1)) * 2.0**-53
+        return (self.long_words(count) & LOW_53) * 2.0**-53
 
     def get_state(self):
         return tensor_of(packed_state(self))
@@ -165,7 +166,7 @@ def uniform(count, dtype, generator, low=0.0, high=1.0):
     if dtype.itemsize > 4:
         unit, wide = generator.doubles(count), np.longdouble
     else:
-        unit, wide = ((generator.words(count) & np.uint64(2**24 - 1)) * 2.0**-24), np.float64
+        unit, wide = ((generator.words(count) & LOW_24) * 2.0**-24), np.float64
     if low == 0 and high == 1:
         return unit.astype(dtype)
     kind = np.dtype(np.float32).type if dtype.itemsize < 4 else dtype.type
