@@ -109,7 +109,7 @@ def node_of(torch, tensor):
 def plain(torch, value):
     """Anything as JSON: tensors as dtype, shape and values; complex numbers as pairs."""
     if isinstance(value, torch.Tensor):
-        value = value.detach()
+        value = value.detach().clone()  # a gradient that PyTorch knows to be zero has no storage
         return [str(value.dtype), list(value.shape), plain(torch, value.reshape(-1).tolist())]
     if isinstance(value, (tuple, list)):
         return [plain(torch, item) for item in value]

@@ -3,6 +3,8 @@
 from gradrepl.engine.declare import disabled, formula, here
 from gradrepl.engine.names import NAMES
 from gradrepl.engine.node import NEWEST, Node, edge_of
+from gradrepl.engine.tensor import Tensor
+from gradrepl.engine.views import check_write, write, written
 
 
 class NotImplementedNode(Node):
@@ -37,3 +39,14 @@ def without_derivative(operation, result, *inputs):
 @formula
 def not_implemented(what):
     raise NotImplementedError(f"the derivative for '{what}' is not implemented.")
+
+
+def write_without_derivative(operation, tensor, array, *inputs):
+    """The same for an operation in place."""
+    recording = any(isinstance(x, Tensor) and x.needs_grad for x in (tensor, *inputs)) and (not disabled or here.grad)
+    check_write(tensor, recording)
+    edges = tuple([edge_of(x) for x in (tensor, *inputs) if isinstance(x, Tensor) and x.needs_grad])
+    node = NotImplementedNode(f"aten::{operation}", edges, tensor.array) if recording else None
+    write(tensor, array)
+    written(tensor, node)
+    return tensor

@@ -84,7 +84,7 @@ def glu_double_backward(grad, grad_output, self, dim):
 @formula
 def prelu_double_backward(grads, grad_output, self, weight):
     to_self, to_weight = grads
-    positive = self > 0
+    positive = self >= 0
     parts = [None, None, None]
     if to_self is not None:
         parts[0], parts[2] = where(positive, to_self, to_self * weight), where(positive, 0, grad_output * to_self)

@@ -6,7 +6,18 @@ from gradrepl.engine.names import NAMES
 from gradrepl.engine.ops import complex as complex_ops
 
 formula(complex_ops.conj_physical)
-NAMES.update(take_real=complex_ops.real, take_imag=complex_ops.imag)
+NAMES["real"] = complex_ops.real
+
+
+@formula
+def real_of(grad, real):
+    """The part that belongs to `real`, which PyTorch saves and does not need."""
+    return complex_ops.real(grad)
+
+
+@formula
+def imag_of(grad, imag):
+    return complex_ops.imag(grad)
 
 
 @formula

@@ -2,7 +2,8 @@
 
 from gradrepl.engine.declare import formula
 from gradrepl.engine.formulas.general import where
-from gradrepl.engine.ops import losses
+from gradrepl.engine.missing import without_derivative
+from gradrepl.engine.ops import ctc, losses
 from gradrepl.engine.ops.activations import logsigmoid
 from gradrepl.engine.ops.pointwise import div_scalar
 
@@ -103,3 +104,19 @@ def binary_cross_entropy_with_logits_target_backward(grad, self, target, weight,
 def nll_of(grad, target, weight, reduction, ignore_index):
     forward = losses.nll_loss_forward if target.array.ndim < 2 else losses.nll_loss2d_forward
     return forward(grad, target, weight, reduction, ignore_index)[0]
+
+
+@formula
+def multi_margin_backward(grad, self, target, *arguments):
+    return without_derivative("multi_margin_loss_backward", losses.multi_margin_loss_backward(grad, self, target, *arguments), grad, self)
+
+
+@formula
+def multilabel_margin_backward(grad, self, target, *arguments):
+    result = losses.multilabel_margin_loss_backward(grad, self, target, *arguments)
+    return without_derivative("multilabel_margin_loss_backward", result, grad, self)
+
+
+@formula
+def ctc_backward(grad, log_probs, *arguments):
+    return without_derivative("_ctc_loss_backward", ctc.ctc_loss_backward(grad, log_probs, *arguments), grad, log_probs)

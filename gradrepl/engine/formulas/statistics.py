@@ -19,12 +19,13 @@ inf = float("inf")
 @formula
 def var_backward(grad, self, dim, correction, keepdim):
     axis = wrap_dims(dim, self.array.ndim)
-    correction = 1 if correction is None else correction
-    if not axis:
-        return mul_scalar(grad, 2.0 / (self.array.size - correction or np.nan)) * (self - self.mean())
-    count = int(np.prod([self.array.shape[d] for d in axis], dtype=np.int64))
-    grad = mul_scalar(unreduced(grad, dim, keepdim, self.array.ndim), 2.0 / (count - correction or np.nan))
-    return grad * (self - self.mean(axis, True))
+    count = int(np.prod([self.array.shape[d] for d in axis], dtype=np.int64)) if axis else self.array.size
+    freedom = count - (1 if correction is None else correction)
+    mean = self.mean(axis, True) if axis else self.mean()
+    grad = unreduced(grad, dim, keepdim, self.array.ndim)
+    if freedom == 0:  # no slope: NaN at the mean, infinite elsewhere
+        return grad * tensor_of(np.where(self.array == mean.array, np.nan, np.inf).astype(self.array.real.dtype))
+    return mul_scalar(grad, 2.0 / freedom) * (self - mean)
 
 
 @formula

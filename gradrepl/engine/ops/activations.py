@@ -221,9 +221,9 @@ def leaky_relu_backward(grad_output, self, negative_slope, self_is_result):
 
 @op("SoftshrinkBackward0", self="softshrink_backward(grad, self, lambd)")
 def softshrink(self, lambd=0.5):
-    floats_only(self, "softshrink_cpu")
-    if lambd < 0:
-        raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd:g}.")
+    highest = float(np.finfo(floats_only(self, "softshrink_check").dtype).max)
+    if not 0 <= lambd <= highest:
+        raise RuntimeError(f"lambda must be in range [0, {highest:g}] for input dtype {SCALARS[self.dtype.name]}, but found {lambd:g}")
     return piecewise(self, self > lambd, self - lambd, np.where(self < -lambd, self + lambd, self * 0))
 
 
@@ -425,7 +425,8 @@ def log_softmax_backward_of(grad_output, output, dim, input_dtype):
 publish(
     globals(),
     both="relu softmax log_softmax prelu hardshrink",
-    functions="_softmax_backward_data:softmax_backward_of _log_softmax_backward_data:log_softmax_backward_of threshold celu celu_ selu selu_",
+    functions="""_softmax_backward_data:softmax_backward_of _log_softmax_backward_data:log_softmax_backward_of threshold celu celu_ selu
+        selu_""",
     in_place_both="relu",
 )
 FUNCTIONS["threshold_"] = guarded(in_place(threshold), "threshold_", "functions")

@@ -3,7 +3,7 @@
 import numpy as np
 
 from gradrepl.engine.declare import Array, op
-from gradrepl.engine.ops.pointwise import PAIR, in_place, number_tensor, reflected
+from gradrepl.engine.ops.pointwise import C_NAMES, PAIR, in_place, number_tensor, reflected
 from gradrepl.engine.promotion import SCALARS, alike, number_as, shape_error
 from gradrepl.engine.public import publish
 from gradrepl.engine.tensor import Tensor, tensor_of
@@ -97,10 +97,9 @@ def bits(name, ufunc):
     """An operation on the bits of integers and booleans; either side may be a number."""
 
     def forward(self, other):
-        try:
-            return ufunc(self, other)
-        except TypeError:
-            raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{SCALARS[self.dtype.name]}'") from None
+        if self.dtype.kind not in ("iu" if name.endswith("shift") else "iub"):
+            raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{SCALARS[self.dtype.name]}'")
+        return ufunc(self, other)
 
     forward.__name__ = f"{name}_arrays"
     run = op(**PAIR)(forward)
@@ -254,7 +253,8 @@ def masked_fill_tensor(self, mask: Array, value):
 
 def checked_mask(mask):
     if mask.dtype.kind != "b":
-        raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype " + SCALARS[mask.dtype.name].lower())
+        kind = C_NAMES.get(mask.dtype.name, SCALARS[mask.dtype.name].lower())
+        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {kind}")
     return mask
 
 

@@ -93,7 +93,7 @@ def imag(self):
     return view_as_real(self).select(self.array.ndim, 1)
 
 
-@op("ComplexBackward0", real="take_real(grad)", imag="take_imag(grad)")
+@op("ComplexBackward0", real="real_of(grad, real)", imag="imag_of(grad, imag)")
 def complex(real, imag):
     check_parts(real, imag)
     result = np.empty(np.broadcast_shapes(real.shape, imag.shape), COMPLEX[real.itemsize])

@@ -58,7 +58,7 @@ def backwards(scores, line):
     "CtcLossBackward0",
     outputs="result0, result1",
     differentiable="result0",
-    log_probs="ctc_loss_backward(grad, log_probs, targets, input_lengths, target_lengths, result0, result1, blank, zero_infinity)",
+    log_probs="ctc_backward(grad, log_probs, targets, input_lengths, target_lengths, result0, result1, blank, zero_infinity)",
 )
 def ctc_loss_forward(log_probs, targets: Array, input_lengths, target_lengths, blank=0, zero_infinity=False):
     longest = 2 * max(target_lengths, default=0) + 1
@@ -75,7 +75,7 @@ def ctc_loss_forward(log_probs, targets: Array, input_lengths, target_lengths, b
     return losses.astype(log_probs.dtype), alphas.astype(log_probs.dtype)
 
 
-@op("CtcLossBackwardBackward0")
+@op()
 def ctc_loss_backward(
     grad: Array,
     log_probs: Array,
@@ -127,10 +127,11 @@ def check_ctc(scores, inputs, labels, blank):
         raise RuntimeError("input_lengths must be of size batch_size")
     if len(labels) != batch:
         raise RuntimeError("target_lengths must be of size batch_size")
-    for b, n in enumerate(inputs):
+    for n in inputs:
         if n > steps:
             raise RuntimeError(
-                f"Expected input_lengths to have value at most {steps}, but got value {n} (while checking arguments for ctc_loss_allocate_outputs)"
+                f"Expected input_lengths to have value at most {steps}, but got value {n} "
+                "(while checking arguments for ctc_loss_allocate_outputs)"
             )
 
 

@@ -7,7 +7,7 @@ from gradrepl.engine.dims import wrap_dim
 from gradrepl.engine.names import NAMES
 from gradrepl.engine.ops.comparison import logical_xor
 from gradrepl.engine.ops.joining import cat
-from gradrepl.engine.ops.pointwise import div_scalar, in_place, mul_scalar
+from gradrepl.engine.ops.pointwise import div_scalar, in_place, mul_scalar, refuse_kinds
 from gradrepl.engine.ops.reductions import accumulated
 from gradrepl.engine.promotion import SCALARS
 from gradrepl.engine.public import publish
@@ -89,6 +89,7 @@ def cummin(self, dim):
 @op("LogcumsumexpBackward0", self="logcumsumexp_backward(grad, self, result, dim)")
 def logcumsumexp_dim(self, dim):
     dim = wrap_dim(dim, self.ndim)
+    refuse_kinds(self, "logcumsumexp_out", "biu")
     if not self.ndim or not self.size:
         return self.copy()
     if self.dtype.kind != "c":

@@ -104,15 +104,19 @@ def soft_margin_loss_backward(grad_output, self, target: Array, reduction):
     return -target * power / (power + 1) * share(grad_output, self, reduction)
 
 
+def outside_unit(array):
+    return ~((array >= 0) & (array <= 1))
+
+
 @op(
     "BinaryCrossEntropyBackward0",
     self="binary_cross_entropy_backward(grad, self, target, weight, reduction)",
     target="binary_cross_entropy_target_backward(grad, self, target, weight, reduction)",
 )
 def binary_cross_entropy(self, target, weight: Maybe = None, reduction=1):
-    for name, array in (("target", target), ("input", self)):
-        if not (np.all(array >= 0) and np.all(array <= 1)):
-            raise RuntimeError(f"all elements of {name} should be between 0 and 1")
+    outside = [(int(np.argmax(bad)), name) for bad, name in ((outside_unit(self), "input"), (outside_unit(target), "target")) if bad.any()]
+    if outside:
+        raise RuntimeError(f"all elements of {min(outside)[1]} should be between 0 and 1")
     losses = (target - 1) * np.maximum(single.log1p(-self), -100) - target * np.maximum(single.log(self), -100)
     return reduced(losses.astype(self.dtype, copy=False) if weight is None else losses * weight, reduction)
 
@@ -200,7 +204,7 @@ def nll_loss_backward(grad_output, self, target: Array, weight: Maybe, reduction
     return result
 
 
-@op("MultiMarginLossBackward0", self="multi_margin_loss_backward(grad, self, target, p, margin, weight, reduction)")
+@op("MultiMarginLossBackward0", self="multi_margin_backward(grad, self, target, p, margin, weight, reduction)")
 def multi_margin_loss(self, target: Array, p=1, margin=1, weight: Maybe = None, reduction=1):
     rows, places = as_rows(self, target)
     excess = margin_excess(rows, places, margin) ** p
@@ -231,7 +235,7 @@ def margin_excess(rows, places, margin):
     return excess
 
 
-@op("MultiMarginLossBackwardBackward0")
+@op()
 def multi_margin_loss_backward(grad_output: Array, self: Array, target: Array, p, margin, weight: Maybe, reduction):
     rows, places = as_rows(self, target)
     excess = margin_excess(rows, places, margin)
@@ -246,7 +250,7 @@ def multi_margin_loss_backward(grad_output: Array, self: Array, target: Array, p
     "MultilabelMarginLossBackward0",
     outputs="output, is_target",
     differentiable="output",
-    self="multilabel_margin_loss_backward(grad, self, target, reduction, is_target)",
+    self="multilabel_margin_backward(grad, self, target, reduction, is_target)",
 )
 def multilabel_margin_loss_forward(self, target: Array, reduction=1):
     rows, labels = label_rows(self, target)
@@ -272,7 +276,7 @@ def gaps(row, listed):
     return np.maximum(1 - row[listed][:, None] + row[others][None, :], 0).astype(row.dtype), others
 
 
-@op("MultilabelMarginLossBackwardBackward0")
+@op()
 def multilabel_margin_loss_backward(grad_output: Array, self: Array, target: Array, reduction, is_target: Array):
     rows, labels = label_rows(self, target)
     slope = np.zeros(rows.shape, self.dtype)

@@ -42,6 +42,11 @@ def linalg_vector_norm(self, ord=2, dim=None, keepdim=False, dtype=None):
         raise RuntimeError(
             f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {SCALARS[self.dtype.name]}"
         )
+    if dtype and dtype.array.itemsize < self.dtype.itemsize:
+        raise RuntimeError(
+            f"linalg.vector_norm: the dtype of the input ({SCALARS[self.dtype.name]}) should be convertible without narrowing to the "
+            f"specified dtype ({SCALARS[dtype.array.name]})"
+        )
     self = self.astype(dtype.array, copy=False) if dtype else self
     axis = wrap_dims(dim, self.ndim)
     if not self.size and (ord < 0 or ord == inf):

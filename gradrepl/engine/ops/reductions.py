@@ -80,6 +80,9 @@ def mean(self, dim=ALL, keepdim=False, *, dtype=None):
 
 
 def nanmean(self, dim=None, keepdim=False, *, dtype=None):
+    if self.array.dtype.kind not in "fc":
+        kind = SCALARS[self.array.dtype.name]
+        raise RuntimeError(f"nanmean(): expected input to have floating point or complex dtype but got {kind}")
     counted = sum(tensor_of(~np.isnan(self.array)), dim, keepdim)
     return nansum(self, dim, keepdim, dtype=dtype) / counted
 
@@ -136,13 +139,14 @@ def min_dim(self, dim, keepdim=False):
     return extreme(self, dim, keepdim, np.argmin, "min")
 
 
+EMPTY = "{}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument."
+
+
 def of_all(array, reduce, name):
     if array.dtype.kind == "c":
         raise NotImplementedError(f"\"{name}_all\" not implemented for '{SCALARS[array.dtype.name]}'")
     if not array.size:
-        raise RuntimeError(
-            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument."
-        )
+        raise RuntimeError(EMPTY.format(name))
     return reduce(array, None)
 
 
@@ -205,17 +209,26 @@ argmax, argmin = place("argmax", np.argmax), place("argmin", np.argmin)
 EVENLY = "scale_grad_by_count(restored(grad, dim, keepdim, self), restored(result, dim, keepdim, self) == self, dim)"
 
 
+def extreme_axis(array, dim, kind):
+    """The dimensions of `amax` and `amin`, which want something in them."""
+    axis = wrap_dims(dim, array.ndim)
+    if array.dtype.kind == "c":
+        raise NotImplementedError(f"\"{kind}_values_cpu\" not implemented for '{SCALARS[array.dtype.name]}'")
+    if axis is None and not array.size:
+        raise RuntimeError(EMPTY.format(f"a{kind}"))
+    nonempty(array, axis, f"a{kind}")
+    return axis
+
+
 @op("AmaxBackward0", self=EVENLY)
 def amax_dims(self, dim=(), keepdim=False):
-    axis = wrap_dims(dim, self.ndim)
-    nonempty(self, axis, "amax")
+    axis = extreme_axis(self, dim, "max")
     return np.maximum.reduce(self, axis, keepdims=keepdim)
 
 
 @op("AminBackward0", self=EVENLY)
 def amin_dims(self, dim=(), keepdim=False):
-    axis = wrap_dims(dim, self.ndim)
-    nonempty(self, axis, "amin")
+    axis = extreme_axis(self, dim, "min")
     return np.minimum.reduce(self, axis, keepdims=keepdim)
 
 

@@ -9,7 +9,7 @@ from gradrepl.engine.dims import as_dims, wrap_dim, wrap_dims
 from gradrepl.engine.missing import without_derivative
 from gradrepl.engine.names import NAMES
 from gradrepl.engine.ops.comparison import masked_fill
-from gradrepl.engine.ops.pointwise import UNGIVEN, mul_scalar
+from gradrepl.engine.ops.pointwise import UNGIVEN, mul_scalar, refuse_kinds
 from gradrepl.engine.ops.scattering import gather
 from gradrepl.engine.ops.shapes import broadcast_tensors
 from gradrepl.engine.ops.unary import ceil, floor, positive, round
@@ -122,6 +122,7 @@ def middle_known(array, order, dim):
 
 
 def check_median(array, dim, name):
+    refuse_kinds(array, "median", "bc")
     if array.ndim and not array.shape[wrap_dim(dim, array.ndim)]:
         raise IndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size.")
 
@@ -139,6 +140,7 @@ def nanmedian_dim(self, dim, keepdim=False):
 
 
 def of_everything(array, choose):
+    refuse_kinds(array, "median", "bc")
     if not array.size:
         return np.full((), np.nan, array.dtype) if array.dtype.kind == "f" else np.full((), np.iinfo(array.dtype).min, array.dtype)
     return selected(array.reshape(-1), 0, False, choose)[0]

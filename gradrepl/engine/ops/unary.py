@@ -115,7 +115,7 @@ def tanh(self):
     return single.tanh(narrowed(self))
 
 
-@op("TanhBackwardBackward0", grad_output="tanh_backward(grad, output)", output="grad * (-2 * output * grad_output)")
+@op("TanhBackwardBackward0", grad_output="tanh_backward(grad, conj(output))", output="conj(grad) * (-2 * conj(output) * grad_output)")
 def tanh_backward(grad_output, output):
     slope = np.subtract(1, np.multiply(output, output))
     return np.multiply(grad_output, slope if slope.dtype.kind != "c" else np.conj(slope))
@@ -136,13 +136,32 @@ def atanh(self):
     return single.arctanh(narrowed(self))
 
 
+@op("AsinhBackward1", self="not_implemented('inplace version of asinh')")
+def asinh_written(self):
+    return single.arcsinh(narrowed(self))
+
+
+@op("AcoshBackward1", self="not_implemented('inplace version of acosh')")
+def acosh_written(self):
+    return single.arccosh(narrowed(self))
+
+
+@op("AtanhBackward1", self="not_implemented('inplace version of atanh')")
+def atanh_written(self):
+    return single.arctanh(narrowed(self))
+
+
 @op("SigmoidBackward0", self="sigmoid_backward(grad, result)")
 @in_single
 def sigmoid(self):
     return np.reciprocal(np.add(single.exp(np.negative(narrowed(self))), 1))
 
 
-@op("SigmoidBackwardBackward0", grad_output="sigmoid_backward(grad, conj(output))", output="conj(grad) * grad_output * (-2 * output + 1)")
+@op(
+    "SigmoidBackwardBackward0",
+    grad_output="sigmoid_backward(grad, conj(output))",
+    output="conj(grad) * grad_output * (-2 * conj(output) + 1)",
+)
 def sigmoid_backward(grad_output, output):
     slope = np.multiply(np.subtract(1, output), output)
     return np.multiply(grad_output, slope if slope.dtype.kind != "c" else np.conj(slope))
@@ -187,6 +206,8 @@ def trunc(self):
 
 @op("RoundBackward0", self="zeros_like(grad)")
 def round_whole(self):
+    if self.dtype.kind == "b":
+        unsupported("round_vml_cpu", self)
     return np.rint(real_only(self, "round")) if self.dtype.kind == "f" else self.copy()
 
 
@@ -275,14 +296,14 @@ def positive(self):
 
 
 FREXP = RETURN_TYPES["frexp"]
-WRITABLE = """abs acos acosh arccos:acos arccosh:acosh arcsin:asin arcsinh:asinh arctan:atan arctanh:atanh asin asinh atan atanh ceil
-    cos cosh deg2rad exp exp2 expm1 fix:trunc floor frac log log10 log1p log2 logit nan_to_num rad2deg reciprocal rsqrt sigmoid sin sinc
-    sinh sqrt tan tanh trunc"""
+WRITABLE = """abs acos arccos:acos arcsin:asin arctan:atan asin atan ceil cos cosh deg2rad exp exp2 expm1 fix:trunc floor frac log log10
+    log1p log2 logit nan_to_num rad2deg reciprocal rsqrt sigmoid sin sinc sinh sqrt tan tanh trunc"""
 publish(
     globals(),
-    both=f"{WRITABLE} absolute:abs sign sgn round square positive frexp",
+    both=f"""{WRITABLE} acosh arccosh:acosh asinh arcsinh:asinh atanh arctanh:atanh absolute:abs sign sgn round square positive frexp""",
     functions="round_ square_",
     methods="round_ square_ __abs__:abs __pos__:positive",
     in_place="absolute:abs sign sgn",
-    in_place_both=WRITABLE,
+    in_place_both=f"""{WRITABLE} acosh:acosh_written arccosh:acosh_written asinh:asinh_written arcsinh:asinh_written atanh:atanh_written
+        arctanh:atanh_written""",
 )

@@ -108,27 +108,24 @@ def sigmoid(input):
     return input.sigmoid()
 
 
-def implied_dim(name, ndim, stacklevel):
+def implied_dim(name, ndim):
     """The dimension that was meant before `dim` had to be given."""
-    warn(
-        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
-        stacklevel=stacklevel + 1,
-    )
+    warn(f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.")
     return 0 if ndim in (0, 1, 3) else 1
 
 
 def softmax(input, dim=None, _stacklevel=3, dtype=None):
-    dim = implied_dim("softmax", input.dim(), _stacklevel) if dim is None else dim
+    dim = implied_dim("softmax", input.dim()) if dim is None else dim
     return input.softmax(dim, dtype=dtype)
 
 
 def softmin(input, dim=None, _stacklevel=3, dtype=None):
-    dim = implied_dim("softmin", input.dim(), _stacklevel) if dim is None else dim
+    dim = implied_dim("softmin", input.dim()) if dim is None else dim
     return (-input).softmax(dim, dtype=dtype)
 
 
 def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
-    dim = implied_dim("log_softmax", input.dim(), _stacklevel) if dim is None else dim
+    dim = implied_dim("log_softmax", input.dim()) if dim is None else dim
     return input.log_softmax(dim, dtype=dtype)
 
 
