@@ -12,6 +12,8 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any, NamedTuple
 
+from numpy import ndarray
+
 from gradrepl.insight.places import Place
 
 SMALL = 64  # elements: values of this size are copied when an op runs
@@ -126,6 +128,14 @@ class Pass:
     def forget(self) -> None:
         """Let go of everything but what reached the leaves."""
         self.raw, self.finished = [], []
+
+    def keep(self, raw: tuple) -> None:
+        """Append a step (key, kind, incoming, outgoing, saved, …), unless the pass holds too much already."""
+        if self.bytes < MOST_BYTES and len(self.raw) < MOST_STEPS:
+            for array in (*raw[2], *raw[4]):  # what goes out comes in at the next step
+                if type(array) is ndarray:
+                    self.bytes += array.nbytes
+            self.raw.append(raw)
 
     def kept(self, array: Any) -> Any:
         """The array, unless the pass holds too much already."""

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import functools
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from numpy import ndarray
@@ -15,7 +17,7 @@ from gradrepl.engine.names import NAMES, listen, unlisten
 from gradrepl.engine.tensor import Tensor, tensor_of
 from gradrepl.engine.views import CopySlices
 from gradrepl.insight import places
-from gradrepl.insight.history import HISTORY, MOST_BYTES, MOST_STEPS, SMALL, Arrival, Pass, Seen, Step, Write, detail_of, tick
+from gradrepl.insight.history import HISTORY, SMALL, Arrival, Pass, Seen, Step, Write, detail_of, tick
 from gradrepl.insight.numerals import summarised
 from gradrepl.insight.places import here
 
@@ -148,29 +150,36 @@ def wrote(tensor: Any, node: Any) -> None:
         base.seen = here(2), tick(), LARGE
 
 
-def traced(arrive: Any, step: Any) -> tuple[Any, Any]:
+def traced(arrive: Any, step: Any) -> tuple[Any, Any, Any]:
     """A backward begins: visit leaves and nodes through functions that keep what they see."""
     run: Pass | None = None
 
-    def begin(state: Any) -> Pass:
+    def begin(state: Any = None) -> Pass:
         nonlocal run
-        run = HISTORY.begin(here(3), "backward" if state.accumulates else "grad")
+        run = HISTORY.begin(here(3), "grad" if state and not state.accumulates else "backward")
         run.read = step_of
         return run
 
     def at_node(node: Any, grads: Any, state: Any) -> Any:
         into = run or begin(state)
         saved = node.saved
+        with running(into, node):
+            pairs = tuple(step(node, grads, state))
+        into.keep(raw_step(node, list(map(array_of, grads)), [array_of(g) for _, g in pairs], saved))
+        return pairs
+
+    def glance(node: Any, grads: Any, keep: Any) -> Any:
+        into = run or begin()
+        saved = node.saved
         NAMES["backward_runs"] += 1
         try:
-            answers = tuple(step(node, grads, state))
+            answers = node.run(grads, node.edges, keep)
         except BaseException:
             into.failed = node.sequence_nr, node.name(), seen(node)
             raise
         finally:
             NAMES["backward_runs"] -= 1
-        if into.bytes < MOST_BYTES and len(into.raw) < MOST_STEPS:
-            into.raw.append(raw_step(into, node, grads, saved, answers))
+        into.keep(raw_step(node, grads, answers, saved))
         return answers
 
     def at_leaf(leaf: Any, grads: Any, state: Any) -> Any:
@@ -188,23 +197,34 @@ def traced(arrive: Any, step: Any) -> tuple[Any, Any]:
         into.arrivals.append(Arrival(id(leaf), weakref.ref(leaf), incoming, before, after, leaf.array.shape))
         return answers
 
-    return at_leaf, at_node
+    return at_leaf, at_node, glance
 
 
-def raw_step(run: Pass, node: Any, grads: Any, saved: Any, answers: tuple) -> tuple:
+@contextmanager
+def running(run: Pass, node: Any) -> Iterator[None]:
+    """While a node runs, what it calls is not the program's; if it raises, the pass remembers where."""
+    NAMES["backward_runs"] += 1
+    try:
+        yield
+    except BaseException:
+        run.failed = node.sequence_nr, node.name(), seen(node)
+        raise
+    finally:
+        NAMES["backward_runs"] -= 1
+
+
+def array_of(tensor: Any) -> Any:
+    return None if tensor is None else tensor.array
+
+
+def raw_step(node: Any, incoming: list, outgoing: list, saved: Any) -> tuple:
     """What a step leaves behind: arrays and numbers. Read later, by step_of."""
-    incoming = [g if g is None else g.array for g in grads]
-    outgoing = [g if g is None else g.array for _, g in answers]
-    held = [v.array if isinstance(v, Tensor) else v if isinstance(v, PLAIN) else bare(v) for v in saved] if saved else ()
-    for array in (*incoming, *outgoing, *held):
-        if type(array) is ndarray:
-            run.bytes += array.nbytes
     return (
         node.sequence_nr,
         type(node),
         incoming,
         outgoing,
-        held,
+        [v.array if isinstance(v, Tensor) else v if isinstance(v, PLAIN) else bare(v) for v in saved] if saved else (),
         [e and (id(e[0]) if isinstance(e[0], Tensor) else e[0].sequence_nr, e[1]) for e in node.edges],
         getattr(node, "seen", None),
     )
