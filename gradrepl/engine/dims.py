@@ -1,8 +1,9 @@
-"""Reading dims and sizes as PyTorch does, with its errors. Imports the tensor only."""
+"""Reading dims and sizes as PyTorch does, with its errors. Imports tensor and promotion."""
 
 import math
 import operator
 
+from gradrepl.engine.promotion import SCALARS
 from gradrepl.engine.tensor import Tensor
 
 ALL = type("All", (), {"__repr__": lambda self: "all"})()  # what a `dim` argument is when none was given
@@ -41,10 +42,10 @@ def distinct_dims(dims, ndim):
     return tuple(wrapped)
 
 
-def require(condition, text, error=RuntimeError):
-    """Raise PyTorch's error unless the condition holds."""
+def require(condition, text, error=RuntimeError, of=()):
+    """Raise PyTorch's error unless the condition holds; `{}` in the text become the types of the arrays in `of`."""
     if not condition:
-        raise error(text)
+        raise error(text.format(*[SCALARS[array.dtype.name] for array in of]) if of else text)
 
 
 def sizes_of(args, named=None):

@@ -30,13 +30,3 @@ def mm_mat2_backward(grad, mat1, sizes, strides, alpha):
 def spread_batch(grad, batch1, batch2):
     """The gradient of a sum over the batch, for every member of it."""
     return grad.unsqueeze(0).expand(batch1.shape[0], batch1.shape[1], batch2.shape[2])
-
-
-@formula
-def euclidean_dist_backward(grad, x1, x2, distances):
-    """(x - y) / |x - y|, summed as products; zero where a distance is."""
-    ratio = (grad / distances).masked_fill(distances == 0, 0)
-    return (
-        x1 * ratio.sum(-1, True) - ratio.matmul(x2),
-        x2 * ratio.sum(-2).unsqueeze(-1) - ratio.transpose(-2, -1).matmul(x1),
-    )

@@ -28,9 +28,8 @@ def check_square(array, name, what="A"):
 
 
 def check_float(array, name, low=True):
-    kind = SCALARS[array.dtype.name]
-    require(array.dtype.kind in "fc", f"{name}: Expected a floating point or complex tensor as input. Got {kind}")
-    require(not low or array.itemsize > 2, f"{name}: Low precision dtypes not supported. Got {kind}")
+    require(array.dtype.kind in "fc", name + ": Expected a floating point or complex tensor as input. Got {}", of=(array,))
+    require(not low or array.itemsize > 2, name + ": Low precision dtypes not supported. Got {}", of=(array,))
 
 
 def check_square_float(array, name):
@@ -297,8 +296,8 @@ def substituted(matrix, right, is_upper, unit):
 )
 def linalg_solve_ex_op(A, B, left=True, check_errors=False):
     check_square_float(A, "linalg.solve")
-    kinds = f"{SCALARS[A.dtype.name]} and B of type {SCALARS[B.dtype.name]}"
-    require(A.dtype == B.dtype, f"linalg.solve: Expected A and B to have the same dtype, but found A of type {kinds} instead")
+    mixed = "linalg.solve: Expected A and B to have the same dtype, but found A of type {} and B of type {} instead"
+    require(A.dtype == B.dtype, mixed, of=(A, B))
     vector = is_vector(A, B)
     right = B[..., None] if vector else B
     check_system(A, right, left)

@@ -64,7 +64,7 @@ def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
         raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
     if p == 2 and modes[compute_mode] and x1.array.size and x2.array.size:
         lead = np.broadcast_shapes(x1.array.shape[:-2], x2.array.shape[:-2])
-        rows = [x.expand(*lead, *x.array.shape[-2:]).contiguous().view(-1, *x.array.shape[-2:]) for x in (x1, x2)]
+        rows = [x.expand(*lead, *x.array.shape[-2:]).contiguous().view(-1, *x.array.shape[-2:]) if lead else x for x in (x1, x2)]
         return euclidean_dist(*rows).view(*lead, x1.array.shape[-2], x2.array.shape[-2])
     return cdist_forward(x1, x2, float(p))
 

@@ -26,7 +26,7 @@ WHOLE = 2**63 - 1  # where a slice without an end stops
 
 def key_of(array, indices):
     """NumPy's key for a list of index tensors: masks as the places of their True, checked as PyTorch checks."""
-    keys, shape, dim, count = [], (), 0, 0
+    keys, shape, dim = [], (), 0
     for tensor in indices:
         if tensor is None:
             keys.append(slice(None))
@@ -38,9 +38,10 @@ def key_of(array, indices):
         if dim + len(places) > array.ndim:
             raise IndexError(f"too many indices for tensor of dimension {array.ndim} (got {dim + len(places)})")
         for place in places:
-            check_bounds(place, count, array.shape[dim])
             keys.append(place)
-            dim, count = dim + 1, count + 1
+            dim += 1
+    if len(keys) == 1:
+        return tuple(keys)
     shapes = [key.shape for key in keys if type(key) is not slice]
     for other in shapes:
         try:
@@ -61,19 +62,22 @@ def mask_places(array, mask, dim):
     return mask.nonzero()
 
 
-def check_bounds(index, dim, size):
-    """`dim` counts the indexed dims only: PyTorch brings them to the front first."""
-    if index.size:
-        low, high = index.min(), index.max()
-        if low < -size or high >= size:
-            bad = index[(index < -size) | (index >= size)].reshape(-1)[0]
-            raise IndexError(f"index {bad} is out of bounds for dimension {dim} with size {size}")
+def taken(array, key):
+    """array[key], or PyTorch's error: dims are counted among the indexed ones, which it brings to the front first."""
+    try:
+        return array[key]
+    except IndexError:
+        indexed = [(index, size) for index, size in zip(key, array.shape) if type(index) is not slice]
+        for dim, (index, size) in enumerate(indexed):
+            for bad in index[(index < -size) | (index >= size)].reshape(-1)[:1]:
+                raise IndexError(f"index {bad} is out of bounds for dimension {dim} with size {size}") from None
+        raise
 
 
 def put(array, indices, values, accumulate):
     """Write values at the indices; `array` is changed."""
     key = key_of(array, indices)
-    shape = array[key].shape
+    shape = taken(array, key).shape
     if array.dtype != values.dtype:
         raise RuntimeError(
             "Index put requires the source and destination dtypes match, got "
@@ -95,12 +99,13 @@ def put(array, indices, values, accumulate):
 @op("IndexBackward0", self="index_backward(grad, self.sym_sizes(), indices)")
 def index(self, indices: Arrays):
     key = key_of(self, indices)
-    return np.ascontiguousarray(self[key]) if self.flags.c_contiguous else gathered(self, key)
+    found = taken(self, key)
+    return np.ascontiguousarray(found) if self.flags.c_contiguous else relaid(found, self, key)
 
 
-def gathered(array, key):
+def relaid(found, array, key):
     """What an index takes from an array that is not contiguous, laid out as PyTorch's iterator lays it out."""
-    found, index = array[key], np.broadcast(*[k for k in key if type(k) is not slice])
+    index = np.broadcast(*[k for k in key if type(k) is not slice])
     taken = [i for i, k in enumerate(key) if type(k) is not slice]
     front = 0 if taken[-1] - taken[0] >= len(taken) else taken[0]
     rest = [s for i, s in enumerate(array.strides) if i not in taken]
@@ -125,7 +130,7 @@ def index_put_impl(self, indices: Arrays, values, accumulate=False):
 
 @op("UnsafeIndexBackward0", self="unsafe_index_put(new_zeros(grad, self.sym_sizes()), indices, grad, True)")
 def unsafe_index(self, indices: Arrays):
-    return self[key_of(self, indices)]
+    return taken(self, key_of(self, indices))
 
 
 @op(
@@ -149,7 +154,7 @@ def within(array, indices):
 def unsafe_masked_index(self, mask: Array, indices, fill):
     if not self.size:
         return np.full(mask.shape, fill, self.dtype)
-    found = self[key_of(self, within(self, indices))]
+    found = taken(self, key_of(self, within(self, indices)))
     return np.where(mask, found, np.asarray(fill).astype(self.dtype))
 
 
@@ -220,10 +225,8 @@ class Reading:
         self.view = select_at(self.view, self.dim, index)
 
     def slice(self, key):
-        bounds = slice_bounds(key)
-        size = self.view.array.shape[self.dim]
-        start, stop, step = bounds
-        if step != 1 or start != 0 or not stop >= size:
+        start, stop, step = slice_bounds(key)
+        if step != 1 or start != 0 or stop < self.view.array.shape[self.dim]:
             self.view = slice_dim(self.view, self.dim, start, stop, step)
         self.dim += 1
 
@@ -260,6 +263,9 @@ def dims_taken(key):
 
 def slice_bounds(key):
     """start, end and step of a slice; what is left out is 0 and the largest integer."""
+    start, stop, step = key.start, key.stop, key.step
+    if step is None and (start is None or type(start) is int) and (stop is None or type(stop) is int):
+        return start or 0, WHOLE if stop is None else stop, 1
     try:
         start, stop, step = (None if v is None else operator.index(v) for v in (key.start, key.stop, key.step))
     except TypeError:
@@ -291,6 +297,30 @@ def is_a_tuple(key):
     return found
 
 
+def is_plain(keys):
+    """Whether an index holds nothing but numbers and slices."""
+    for key in keys:
+        if type(key) is not int and type(key) is not slice:
+            return False
+    return True
+
+
+def plain_part(tensor, keys):
+    """The views that numbers and slices stand for."""
+    view, dim = tensor, 0
+    for place, key in enumerate(keys):
+        array = view.array
+        if type(key) is int:
+            check_index(array, dim, key, place)
+            view = select_at(view, dim, key)
+        else:
+            start, stop, step = slice_bounds(key)
+            if step != 1 or start != 0 or stop < array.shape[dim]:
+                view = slice_dim(view, dim, start, stop, step)
+            dim += 1
+    return alias_of(view) if view is tensor else view
+
+
 def getitem(self, key):
     kind = type(key)
     if kind is slice:
@@ -300,6 +330,8 @@ def getitem(self, key):
     if kind is int:
         check_index(self.array, 0, key, 0)
         return select_at(self, 0, key)
+    if kind is tuple and is_plain(key) and len(key) <= self.array.ndim:
+        return plain_part(self, key)
     reading = Reading(self, keys_of(key))
     if reading.tensors:
         return index(reading.view, tuple(reading.tensors))

@@ -135,14 +135,14 @@ def lstsq(input, b, *, rcond=None, driver=None):
     vector = input.array.ndim - 1 == b.array.ndim
     rows, other = input.array.shape[-2], b.array.shape[-1 if vector else -2]
     require(rows == other, f"{name}: input.size(-2) should match other.size(-{1 if vector else 2})")
-    kinds = f"input's dtype {SCALARS[input.array.dtype.name]} and other's dtype {SCALARS[b.array.dtype.name]}"
-    require(input.array.dtype == b.array.dtype, f"{name}: Expected input and other to have the same dtype, but got {kinds}")
+    mixed = ": Expected input and other to have the same dtype, but got input's dtype {} and other's dtype {}"
+    require(input.array.dtype == b.array.dtype, name + mixed, of=(input.array, b.array))
     return named("linalg_lstsq", basic.linalg_lstsq_op(input, b, rcond, driver))
 
 
 def cholesky_solve(self, input2, upper=False):
-    kinds = f"b of type {SCALARS[self.array.dtype.name]} and A of type {SCALARS[input2.array.dtype.name]}"
-    require(self.array.dtype == input2.array.dtype, f"Expected b and A to have the same dtype, but found {kinds} instead.")
+    mixed = "Expected b and A to have the same dtype, but found b of type {} and A of type {} instead."
+    require(self.array.dtype == input2.array.dtype, mixed, of=(self.array, input2.array))
     return basic.cholesky_solve_op(self, input2, upper)
 
 
@@ -224,7 +224,7 @@ def linalg_eig(A):
 
 
 def eigvals(A):
-    require(A.array.dtype.kind in "fc", f"Unknown Complex ScalarType for {SCALARS[A.array.dtype.name]}")
+    require(A.array.dtype.kind in "fc", "Unknown Complex ScalarType for {}", of=(A.array,))
     return basic.linalg_eig_op(A)[0]
 
 
@@ -371,7 +371,7 @@ def linalg_norm(A, ord=None, dim=None, keepdim=False, *, dtype=None):
         return matrix_norm(A, ord, dim or (-2, -1), keepdim, dtype=dtype)
     if ord is not None and (len(dim) == 2 if dim else ndim == 2):
         return matrix_norm(A, ord, dim or (-2, -1), keepdim, dtype=dtype)
-    return vector_norm(A, 2.0 if ord is None else float(ord), dim, keepdim, dtype=dtype)
+    return vector_norm(A, 2.0 if ord is None else ord, dim, keepdim, dtype=dtype)
 
 
 def cond(A, p=None):

@@ -23,6 +23,8 @@ from gradrepl.engine.promotion import SCALARS
 from gradrepl.engine.public import publish
 from gradrepl.engine.tensor import Tensor
 
+FLOAT, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
+
 
 def scalar(array):
     return SCALARS[array.dtype.name]
@@ -30,6 +32,8 @@ def scalar(array):
 
 def product(x, y):
     """x @ y in x's dtype; half precision is summed in float32, as PyTorch does."""
+    if x.dtype is FLOAT or x.dtype is DOUBLE:
+        return np.matmul(x, y)
     if x.dtype.kind == "b":
         raise NotImplementedError("\"addmm_impl_cpu_\" not implemented for 'Bool'")
     if x.dtype.itemsize == 2 and x.dtype.kind == "f":
@@ -70,7 +74,7 @@ def check_batches(batch1, batch2):
             f"Expected size for first two dimensions of batch2 tensor to be: [{batch1.shape[0]}, {batch1.shape[2]}] but got: "
             f"[{batch2.shape[0]}, {batch2.shape[1]}]."
         )
-    require(batch1.dtype == batch2.dtype, f"expected scalar type {scalar(batch1)} but found {scalar(batch2)}")
+    require(batch1.dtype == batch2.dtype, "expected scalar type {} but found {}", of=(batch1, batch2))
 
 
 @op(
@@ -92,7 +96,7 @@ def mm(self, mat2):
 )
 def addmm_op(self, mat1, mat2, beta=1, alpha=1):
     check_matrices(mat1, mat2, "mat1")
-    require(self.dtype == mat2.dtype, f"self and mat2 must have the same dtype, but got {scalar(self)} and {scalar(mat2)}")
+    require(self.dtype == mat2.dtype, "self and mat2 must have the same dtype, but got {} and {}", of=(self, mat2))
     return mixed(self, product(mat1, mat2), beta, alpha)
 
 
@@ -113,10 +117,8 @@ BATCH2 = "maybe_multiply(conj(batch1.transpose(1, 2)).bmm({}), alpha)"
 )
 def baddbmm_op(self, batch1, batch2, beta=1, alpha=1):
     check_batches(batch1, batch2)
-    require(
-        self.dtype == batch1.dtype,
-        f"Input dtypes must be the same, got: input: {scalar(self)}, batch1: {scalar(batch1)}, batch2: {scalar(batch2)}",
-    )
+    same = "Input dtypes must be the same, got: input: {}, batch1: {}, batch2: {}"
+    require(self.dtype == batch1.dtype, same, of=(self, batch1, batch2))
     return mixed(self, product(batch1, batch2), beta, alpha)
 
 
@@ -128,7 +130,7 @@ def baddbmm_op(self, batch1, batch2, beta=1, alpha=1):
 )
 def addbmm_op(self, batch1, batch2, beta=1, alpha=1):
     check_batches(batch1, batch2)
-    require(self.dtype == batch2.dtype, f"self and mat2 must have the same dtype, but got {scalar(self)} and {scalar(batch2)}")
+    require(self.dtype == batch2.dtype, "self and mat2 must have the same dtype, but got {} and {}", of=(self, batch2))
     return mixed(self, product(batch1, batch2).sum(0, dtype=batch1.dtype), beta, alpha)
 
 
@@ -163,7 +165,7 @@ def addmv_op(self, mat, vec, beta=1, alpha=1):
 def check_dot(self, other):
     if self.ndim != 1 or other.ndim != 1:
         raise RuntimeError(f"1D tensors expected, but got {self.ndim}D and {other.ndim}D tensors")
-    require(self.dtype == other.dtype, f"dot : expected both vectors to have same dtype, but found {scalar(self)} and {scalar(other)}")
+    require(self.dtype == other.dtype, "dot : expected both vectors to have same dtype, but found {} and {}", of=(self, other))
     if self.shape != other.shape:
         raise RuntimeError(
             f"inconsistent tensor size, expected tensor [{self.size}] and src [{other.size}] to have the same number of elements, "

@@ -18,9 +18,10 @@ from gradrepl.engine.tensor import Tensor, tensor_of
 
 def places(index, dim):
     """NumPy's key for an index tensor along one dim."""
-    key = list(np.ogrid[tuple([slice(n) for n in index.shape])])
-    key[dim] = index
-    return tuple(key)
+    ndim = index.ndim
+    if ndim == 1:
+        return (index,)
+    return tuple([index if i == dim else np.arange(n).reshape((n,) + (1,) * (ndim - i - 1)) for i, n in enumerate(index.shape)])
 
 
 def at_least_1d(*arrays):
@@ -214,7 +215,7 @@ def check_index_copy(self, dim, index, source):
             f"{name}: When source and destination are not scalars, their dimensionality must match. Source dimensionality ({source.ndim}), "
             f"destination dimensionality ({self.ndim})"
         )
-    require(index.dtype == np.int64, f"{name}: Expected a long tensor for index, but got {SCALARS[index.dtype.name]}")
+    require(index.dtype == np.int64, "index_copy_(): Expected a long tensor for index, but got {}", of=(index,))
     if self.dtype != source.dtype:
         kinds = f"(self) {SCALARS[self.dtype.name]} and (source) {SCALARS[source.dtype.name]}"
         raise RuntimeError(f"{name}: self and source expected to have the same dtype, but got {kinds}")
@@ -272,7 +273,7 @@ def index_reduce_op(self, dim, index: Array, source, reduce, include_self=True):
 
 
 def flat_places(name, index, size):
-    require(index.dtype == np.int64, f"{name}(): Expected a long tensor for index, but got {SCALARS[index.dtype.name]}")
+    require(index.dtype == np.int64, name + "(): Expected a long tensor for index, but got {}", of=(index,))
     for i in index[(index < -size) | (index >= size)].reshape(-1)[:1]:
         raise IndexError(f"out of range: tried to access index {i} on a tensor of {size} elements.")
     return index
@@ -317,10 +318,9 @@ def masked_select(self, mask: Array):
 
 @op("MaskedScatterBackward0", self="grad.masked_fill(mask, 0)", source="masked_scatter_backward(grad, mask, source.sym_sizes())")
 def masked_scatter_op(self, mask: Array, source):
-    kinds = f"{SCALARS[self.dtype.name]} and {SCALARS[source.dtype.name]}"
-    require(self.dtype == source.dtype, f"masked_scatter: expected self and source to have same dtypes but got{kinds}")
-    kind = SCALARS[mask.dtype.name]
-    require(mask.dtype.kind == "b", f"masked_scatter_ only supports boolean masks, but got mask with dtype {kind}")
+    mixed = "masked_scatter: expected self and source to have same dtypes but got{} and {}"
+    require(self.dtype == source.dtype, mixed, of=(self, source))
+    require(mask.dtype.kind == "b", "masked_scatter_ only supports boolean masks, but got mask with dtype {}", of=(mask,))
     chosen = np.broadcast_to(mask, self.shape)
     out, count = self.copy(), int(chosen.sum())
     require(source.size >= count, "Number of elements of source < number of ones in mask")
@@ -419,8 +419,7 @@ def masked_scatter(self, mask, source):
 
 def take_along_dim(self, indices, dim=None):
     name = "torch.take_along_dim()"
-    kind = SCALARS[indices.array.dtype.name]
-    require(kind == "Long", f"{name}: dtype of indices should be Long but got {kind}")
+    require(indices.array.dtype == np.int64, name + ": dtype of indices should be Long but got {}", of=(indices.array,))
     if dim is None:
         return gather_op(view_sizes(self.contiguous(), (self.array.size,)), 0, view_sizes(indices.contiguous(), (indices.array.size,)))
     if self.array.ndim != indices.array.ndim:

@@ -6,6 +6,7 @@ from gradrepl.engine.declare import op
 from gradrepl.engine.dims import require, wrap_dim
 from gradrepl.engine.layout import laid_out_like
 from gradrepl.engine.ops import joining
+from gradrepl.engine.ops.scattering import places
 from gradrepl.engine.promotion import SCALARS
 from gradrepl.engine.public import publish
 from gradrepl.engine.returns import named
@@ -36,7 +37,7 @@ def sorted_along(array, dim, descending):
     require(array.dtype.kind != "c", " Sort does not support complex dtypes on CPU")
     lines, back = along_last(array, dim)
     order = order_of(lines, descending)
-    return tuple([laid_out_like(array, back(x)) for x in (np.take_along_axis(lines, order, -1), order)])
+    return tuple([laid_out_like(array, back(x)) for x in (lines[places(order, order.ndim - 1)], order)])
 
 
 @op("SortBackward0", **SELECTION)
@@ -193,7 +194,7 @@ def check_search(sequence, values, side, right, sorter):
     opposites = f"{name}: side and right can't be set to opposites, got side of {side} while right was True"
     require(not (right and side == "left"), opposites)
     if sorter is not None:
-        require(sorter.dtype == np.int64, f"{name}: sorter must be a tensor of long dtype but got dtype {SCALARS[sorter.dtype.name]}")
+        require(sorter.dtype == np.int64, name + ": sorter must be a tensor of long dtype but got dtype {}", of=(sorter,))
         if sorter.shape != sequence.shape:
             raise RuntimeError(
                 f"{name}: boundary and sorter must have the same size, but got boundary tensor {list(sequence.shape)}and got sorter tensor "
