@@ -8,6 +8,8 @@ import pytest
 
 from gradrepl.cli import UsageError, parse
 
+from ..repl.terminal import skip_without_torch
+
 PROGRAM = "x = torch.tensor([1., 2., 3.], requires_grad=True)\ny = x ** 2 + 2 * x + 1\nprint(y.grad_fn)"
 
 
@@ -88,7 +90,8 @@ def test_an_interrupt_ends_as_in_python():
 
 def test_a_traceback_has_the_line_and_only_the_users_frames():
     done = gradrepl("-c", "def f():\n    1 / 0\nf()")
-    assert done.stderr == (
+    lines = [line for line in done.stderr.splitlines(keepends=True) if line.strip("~^ \n") or "~~^~~" in line]  # newer Pythons mark more
+    assert "".join(lines) == (
         'Traceback (most recent call last):\n  File "<gradrepl-1>", line 3, in <module>\n    f()\n  File "<gradrepl-1>", line 2, in f\n'
         "    1 / 0\n    ~~^~~\nZeroDivisionError: division by zero\n"
     )
@@ -170,7 +173,7 @@ def test_the_engine_is_imported_by_its_own_name_or_torchs():
 
 @pytest.mark.torch
 def test_the_installed_torch():
-    pytest.importorskip("torch._C")
+    skip_without_torch()
     assert gradrepl("--engine", "torch", "-c", "torch.__version__ != '' and torch._C is not None").stdout == "True\n"
 
 

@@ -13,12 +13,13 @@ class Fed:
     def __init__(self, capsys):
         from gradrepl.repl.namespace import new_main
         from gradrepl.repl.shell import Shell
+        from gradrepl.repl.tracebacks import show_warning
 
         self.capsys = capsys
         self.main = new_main()
         self.shell = Shell(self.main.__dict__)
         sys.displayhook = self.shell.printer.display
-        warnings.showwarning = __import__("gradrepl.repl.tracebacks", fromlist=["show_warning"]).show_warning
+        warnings.showwarning = show_warning
 
     def __call__(self, *texts: str) -> str:
         """Feed the texts; what came on standard output."""

@@ -3,9 +3,11 @@
 import os
 import sys
 import time
+from importlib.metadata import PackageNotFoundError, version
 
 import pexpect
 import pyte
+import pytest
 
 KEYS = {
     "up": "\x1b[A", "down": "\x1b[B", "right": "\x1b[C", "left": "\x1b[D", "tab": "\t", "enter": "\r", "escape": "\x1b",
@@ -13,6 +15,14 @@ KEYS = {
     "meta-enter": "\x1b\r", "c-c": "\x03", "c-d": "\x04", "c-r": "\x12", "c-z": "\x1a", "c-l": "\x0c",
 }  # fmt: skip
 LIMIT = 20
+
+
+def skip_without_torch():
+    """Skip a test that starts the shell on PyTorch. By what is installed: in this process `torch` may be the embedded engine."""
+    try:
+        version("torch")
+    except PackageNotFoundError:
+        pytest.skip("needs an installed PyTorch")
 
 
 class Terminal:

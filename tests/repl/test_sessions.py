@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from .terminal import Terminal
+from .terminal import Terminal, skip_without_torch
 
 SQUARE = "x = torch.tensor([3.], requires_grad=True)"
 REPR = "tensor([6.], grad_fn=<MulBackward0>)"
@@ -252,6 +252,6 @@ def test_leaving_what_was_loaded_at_the_prompt(open_terminal, tmp_path):
 
 @pytest.mark.torch
 def test_installed_torch(open_terminal):
-    pytest.importorskip("torch._C")
+    skip_without_torch()
     shell = open_terminal("--engine", "torch")
     shell.run(SQUARE, None).run("x * 2", REPR).run("tree(x * 2)", "leaf").wait("PyTorch").run("%engine", "start with `gradrepl` alone")
