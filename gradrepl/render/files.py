@@ -93,13 +93,14 @@ def check_place(target: Path) -> None:
 
 
 def write(target: Path, content: bytes) -> None:
-    """Write a temporary file beside the target, then rename it: nobody sees half a file."""
+    """Write a temporary file beside the target, then rename it: nobody sees half a file. One that is replaced passes its mode on."""
     try:
+        mode = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~umask()
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(content)
-            os.chmod(name, 0o666 & ~umask())
+            os.chmod(name, mode)
             os.replace(name, target)
         except BaseException:
             os.unlink(name)

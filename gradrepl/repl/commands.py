@@ -3,12 +3,12 @@
 import ast
 import os
 import re
-import stat
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from gradrepl.repl.printer import table
@@ -132,9 +132,11 @@ def reset(shell, rest: str) -> None:
 @command("run", "FILE [argument…]", "paths")
 def run(shell, rest: str) -> None:
     """Run a script in this session"""
-    words = split(rest, "a file")
+    words = file_words(rest)
     source = read_text(words[0])
     before, sys.argv = sys.argv, words
+    folder = os.path.dirname(os.path.abspath(os.path.expanduser(words[0])))
+    sys.path.insert(0, folder)  # modules beside the script, as when Python runs it
     try:
         shell.evaluator.run(source, words[0])
     except SystemExit as ended:  # the script's end is not the session's
@@ -142,12 +144,14 @@ def run(shell, rest: str) -> None:
             print(f"{words[0]} ended with {ended.code}")
     finally:
         sys.argv = before
+        if folder in sys.path:
+            sys.path.remove(folder)
 
 
 @command("save", "[-f] FILE", "paths")
 def save(shell, rest: str) -> None:
     """Write the inputs that ran as a script that plain PyTorch runs"""
-    words = split(rest, "a file")
+    words = file_words(rest)
     path = os.path.expanduser(words[-1])
     if os.path.exists(path) and "-f" not in words[:-1]:
         raise CommandError(f"{path} exists; %save -f {path} writes over it")
@@ -159,22 +163,13 @@ def save(shell, rest: str) -> None:
 
 
 def write_text(path: str, text: str) -> None:
-    """Write a file whole or not at all, with the mode of the one that it replaces."""
-    folder = os.path.dirname(os.path.abspath(path))
+    from gradrepl.graphs import GraphError
+    from gradrepl.render.files import write
+
     try:
-        descriptor, temporary = tempfile.mkstemp(dir=folder)
-        with open(descriptor, "w", encoding="utf-8", errors="surrogatepass") as file:
-            file.write(text)
-        os.chmod(temporary, stat.S_IMODE(os.stat(path).st_mode) if os.path.exists(path) else 0o666 & ~current_umask())
-        os.replace(temporary, path)
-    except OSError as error:
-        raise CommandError(f"cannot write {path}: {error.strerror}") from None
-
-
-def current_umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+        write(Path(path), text.encode(errors="replace"))
+    except GraphError as error:
+        raise CommandError(str(error)) from None
 
 
 def read_text(path: str) -> str:
@@ -185,7 +180,8 @@ def read_text(path: str) -> str:
         raise CommandError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
 
 
-def split(rest: str, wanted: str) -> list[str]:
+def file_words(rest: str) -> list[str]:
+    """The words of a command that names a file, quoted as in a POSIX shell."""
     import shlex
 
     try:
@@ -193,14 +189,14 @@ def split(rest: str, wanted: str) -> list[str]:
     except ValueError as error:
         raise CommandError(f"{error} in {rest}") from None
     if not words:
-        raise CommandError(f"which file? Type the name of {wanted} after the command")
+        raise CommandError("which file? Type its name after the command")
     return words
 
 
 @command("load", "FILE", "paths")
 def load(shell, rest: str) -> None:
     """Put a file's text at the prompt, to be looked at and run by Enter"""
-    shell.next_text = read_text(split(rest, "a file")[0]).rstrip("\n")
+    shell.next_text = read_text(file_words(rest)[0]).rstrip("\n")
 
 
 @command("history", "[number | text]")
@@ -237,14 +233,14 @@ def timeit(shell, rest: str) -> None:
 @command("edit", "[FILE | number]", "paths")
 def edit(shell, rest: str) -> None:
     """Open the last input, an earlier one or a file in the editor; what is saved comes to the prompt"""
-    path = "" if not rest or rest.isdigit() else os.path.expanduser(split(rest, "a file")[0])
-    text = read_text(path) if path and os.path.exists(path) else "" if path else earlier(shell, rest)
     with tempfile.TemporaryDirectory() as folder:
-        target = path or os.path.join(folder, "input.py")
-        if not path:
-            write_text(target, text + "\n")
-        open_editor(shell, target)
-        shell.next_text = read_text(target).rstrip("\n") if os.path.exists(target) else ""
+        if rest and not rest.isdigit():
+            path = os.path.expanduser(file_words(rest)[0])
+        else:
+            path = os.path.join(folder, "input.py")
+            write_text(path, earlier(shell, rest) + "\n")
+        open_editor(shell, path)
+        shell.next_text = read_text(path).rstrip("\n") if os.path.exists(path) else ""
 
 
 def earlier(shell, number: str) -> str:

@@ -13,6 +13,8 @@ class PlainReader:
     """Prompts and lines, as Python's own prompt without readline; a transcript that is pasted is taken whole."""
 
     def read(self, default: str = "") -> str:
+        if default:
+            print(f"{default}\n(there is no line editor here; %run runs a file)")
         lines = [self.line(PROMPT)]
         while wants_more("\n".join(lines)) or is_transcript(lines[0]) and more_is_waiting():
             try:

@@ -8,6 +8,7 @@ from gradrepl.repl.commands import CommandError, as_command
 from gradrepl.repl.evaluate import Evaluator, remember_last_error, user_traceback
 from gradrepl.repl.namespace import Preloaded
 from gradrepl.repl.paste import inputs
+from gradrepl.repl.plain import PlainReader
 from gradrepl.repl.printer import Printer, paint
 from gradrepl.repl.scripts import exit_status, watch_engine
 from gradrepl.repl.session import Entry, Session
@@ -39,7 +40,7 @@ class Shell:
         self.evaluator = Evaluator(namespace, self.preloaded)
         self.printer = Printer(self.settings)
         self.session = Session()
-        self.reader: Any = None
+        self.reader: Any = PlainReader()
         self.next_text = ""  # what %load and %edit leave at the prompt
         self.watched = Watched(self)
         self.watching = False

@@ -52,6 +52,10 @@ def test_reset_keeps_what_was_there_from_the_start(fed):
 def test_run(fed, tmp_path):
     (tmp_path / "s.py").write_text("import sys\nprint(sys.argv[1:])\nz = 5\n")
     assert fed(f"%run {tmp_path / 's.py'} a b", "z") == "['a', 'b']\n5\n"
+    (tmp_path / "helper.py").write_text("value = 7")
+    (tmp_path / "imports.py").write_text("import helper\nprint(helper.value)\n")
+    assert fed(f"%run {tmp_path / 'imports.py'}") == "7\n"
+    assert str(tmp_path) not in sys.path
     assert "cannot read" in fed.error("%run missing.py")
     (tmp_path / "leaves.py").write_text("import sys\nsys.exit(3)\n")
     assert fed(f"%run {tmp_path / 'leaves.py'}").endswith("leaves.py ended with 3\n")
@@ -110,6 +114,11 @@ def test_info_and_config(fed):
     assert "history" in fed("%config")
     assert "may be" in fed.error("%config theme pink")
     assert "no setting" in fed.error("%config colour dark")
+
+
+def test_theme_and_keys(fed):
+    assert fed("%theme light", "%theme") == "theme light\ntheme light\n"
+    assert fed("%vi", "%vi") == "vi keys\nemacs keys\n"
 
 
 def test_engine(fed):
