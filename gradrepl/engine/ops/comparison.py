@@ -55,7 +55,7 @@ ne, ne_ = comparison(None, "ne", lambda self, other: np.not_equal(self, other))
 def logic(name, ufunc):
     """A logical operation of two tensors of any dtypes."""
 
-    def forward(self, other):
+    def forward(self: Array, other):
         try:
             return ufunc(self, other)
         except ValueError as error:
