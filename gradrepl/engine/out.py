@@ -4,7 +4,8 @@ from gradrepl.engine.advice import warn
 from gradrepl.engine.messages import SCALAR_TYPES
 from gradrepl.engine.modes import here
 from gradrepl.engine.promotion import SCALARS, cast_error, castable
-from gradrepl.engine.views import written
+from gradrepl.engine.tensor import INFERENCE
+from gradrepl.engine.views import FROZEN, written
 
 NO_GRADIENTS = "{}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad."
 RESIZED = (
@@ -50,6 +51,8 @@ def into(out, result, name):
     """Store a result, or each of several results, in `out`, and give `out` back."""
     if isinstance(result, tuple):
         return type(result)([into(o, r, name) for o, r in zip(out, result, strict=True)])
+    if here.level is not None and any([x.needs_grad and not x.requires_grad for x in (result, out)]):
+        raise RuntimeError(f"Trying to use forward AD with {name} that does not support it because it is an out= function")
     if here.grad and (result.needs_grad or out.needs_grad):
         raise RuntimeError(NO_GRADIENTS.format(name))
     check_dtype(name, result.array.dtype, out.array.dtype)
@@ -59,6 +62,8 @@ def into(out, result, name):
 
 def store(out, array):
     target = out.array
+    if out.counter is INFERENCE and not here.inference:
+        raise RuntimeError(FROZEN)
     if target.shape != array.shape:
         if target.size:
             warn(RESIZED.format(list(target.shape), list(array.shape)))

@@ -5,9 +5,15 @@ __name__ = __name__.removeprefix("gradrepl.")
 from gradrepl.engine.forward import UnpackedDualTensor, enter_level, exit_level
 from gradrepl.engine.forward import make_dual as _make_dual
 from gradrepl.engine.forward import unpack_dual as _unpack_dual
-from gradrepl.engine.modes import _Mode
+from gradrepl.engine.modes import _Mode, here
 
 __all__ = ["UnpackedDualTensor", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual", "dual_level"]
+
+
+def __getattr__(name):
+    if name == "_current_level":
+        return -1 if here.level is None else 0
+    raise AttributeError(f"module 'torch.autograd.forward_ad' has no attribute {name!r}")
 
 
 def enter_dual_level():

@@ -109,13 +109,13 @@ def filled(grads, like, strict, create_graph, stage):
     return tuple(torch.zeros_like(x) if grad is None else grad for grad, x in zip(grads, like))
 
 
-def vector_for(v, like, given, who, missing):
+def vector_for(v, like, given, who, missing, create_graph):
     """`v` checked against what it multiplies, or ones for a single element."""
     if v is None:
         if len(like) != 1 or like[0].nelement() != 1:
             raise RuntimeError(missing)
         return (torch.ones_like(like[0]),)
-    v = prepared(as_tuple(v, "v", who)[1], False, False)
+    v = prepared(as_tuple(v, "v", who)[1], create_graph, False)
     if len(v) != len(like):
         length = f"v is a tuple of invalid length: should be {len(like)} but got {len(v)}."
         raise RuntimeError(length if given else "The given v should contain a single Tensor.")
@@ -150,7 +150,7 @@ def vjp(func, inputs, v=None, create_graph=False, strict=False):
         inputs = prepared(inputs, create_graph)
         several_outputs, outputs = as_tuple(func(*inputs), OUTPUTS, "vjp")
         check_depends(outputs, "outputs", strict)
-        v = vector_for(v, outputs, several_outputs, "vjp", NO_VECTOR_OUT)
+        v = vector_for(v, outputs, several_outputs, "vjp", NO_VECTOR_OUT, create_graph)
     with recording(create_graph):
         products = filled(grads_of(outputs, inputs, v, create_graph), inputs, strict, create_graph, "back")
     outputs, products = finished(outputs, create_graph), finished(products, create_graph)
@@ -161,7 +161,7 @@ def jvp(func, inputs, v=None, create_graph=False, strict=False):
     """(func(*inputs), the product of the Jacobian with `v`), by a backward through a backward"""
     with torch.enable_grad():
         several_inputs, inputs = as_tuple(inputs, "inputs", "jvp")
-        v = vector_for(v, inputs, several_inputs, "jvp", NO_VECTOR)
+        v = vector_for(v, inputs, several_inputs, "jvp", NO_VECTOR, create_graph)
         inputs = prepared(inputs, create_graph)
         several_outputs, outputs = as_tuple(func(*inputs), OUTPUTS, "jvp")
         check_depends(outputs, "outputs", strict)
@@ -179,7 +179,7 @@ def vhp(func, inputs, v=None, create_graph=False, strict=False):
     """(func(*inputs), the product of `v` with the Hessian)"""
     with torch.enable_grad():
         several_inputs, inputs = as_tuple(inputs, "inputs", "vhp")
-        v = vector_for(v, inputs, several_inputs, "vhp", NO_VECTOR)
+        v = vector_for(v, inputs, several_inputs, "vhp", NO_VECTOR, create_graph)
         inputs = prepared(inputs, create_graph)
         several_outputs, outputs = as_tuple(func(*inputs), OUTPUTS, "vhp")
         check_depends(outputs, "outputs", strict)
@@ -195,7 +195,7 @@ def hvp(func, inputs, v=None, create_graph=False, strict=False):
     """(func(*inputs), the product of the Hessian with `v`), by three backwards"""
     with torch.enable_grad():
         several_inputs, inputs = as_tuple(inputs, "inputs", "hvp")
-        v = vector_for(v, inputs, several_inputs, "hvp", NO_VECTOR)
+        v = vector_for(v, inputs, several_inputs, "hvp", NO_VECTOR, create_graph)
         inputs = prepared(inputs, create_graph)
         several_outputs, outputs = as_tuple(func(*inputs), OUTPUTS, "hvp")
         check_depends(outputs, "outputs", strict)
