@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import sys
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 from gradrepl.graphs import capture
@@ -104,8 +105,10 @@ class Explanation:
         r"""The chain rules as one `align*` environment."""
         return "\\begin{align*}\n" + " \\\\\n".join(chain.latex for chain in self.chains) + "\n\\end{align*}"
 
-    def _repr_latex_(self) -> str:
-        return self.latex
+    def _repr_html_(self) -> str:
+        """The listing, and the chain rules for MathJax."""
+        rules = self.latex.replace("{align*}", "{aligned}") if self.chains else ""
+        return f"<pre>{escape(chr(10).join(listing(self.rows)))}</pre>" + (f"$${escape(rules)}$$" if rules else "")
 
     def __str__(self) -> str:
         return "\n".join([*listing(self.rows), "", *map(str, self.chains)]).rstrip()

@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from gradrepl.insight.places import spelled
 BROADCASTS = re.compile(
     r"(Add|Sub|Rsub|Mul|Div|Pow|Where|Maximum|Minimum|Atan2|Lerp)Backward\d"
 )  # PyTorch's own sum the gradient down before a hook sees it
+LETTER, LINE = 5.5, 12  # width of a letter and height of a line below a picture, in points
 MOST_FRAMES = 60  # nodes of a graph that is drawn once per step
 
 
@@ -145,8 +147,6 @@ class Walk:
 
     def _repr_html_(self) -> str:
         """A page with a slider, framed for a notebook."""
-        from html import escape
-
         from gradrepl.render.html import to_html
 
         return f'<iframe srcdoc="{escape(to_html(self.stepped))}" width="100%" height="560" frameborder="0"></iframe>'
@@ -187,14 +187,17 @@ class Walk:
 
 
 def marked(svg: str, now: str, past: list[str], lines: list[str]) -> str:
-    """A picture with one card marked, the finished ones pale, and the move as a text below it."""
-    from html import escape
-
+    """A picture with one card marked, the finished ones pale, and the move written below it."""
     done = ",".join(f"#{id}" for id in past if id != now)
     style = f"#{now} path,#{now} polygon,#{now} ellipse{{stroke-width:3.5px}}" + (f"{done}{{opacity:.45}}" if done else "")
+    width, height = map(float, re.search(r'viewBox="[\d.]+ [\d.]+ ([\d.]+) ([\d.]+)"', svg).groups())  # type: ignore[union-attr]
+    wide, high = max(width, 12 + LETTER * max(map(len, lines))), height + LINE * (len(lines) + 1)
+    spans = "".join(f'<tspan x="6" dy="{LINE}">{escape(line)}</tspan>' for line in lines)
+    text = f'<text y="{height:.0f}" xml:space="preserve" font-family="monospace" font-size="9" fill="#6E7781">{spans}</text>'
+    svg = re.sub(r'viewBox="[^"]*"', f'viewBox="0 0 {wide:.0f} {high:.0f}"', svg, count=1)
+    svg = re.sub(r'width="\d+" height="\d+"', f'width="{wide * 4 / 3:.0f}" height="{high * 4 / 3:.0f}"', svg, count=1)
     head, tail = svg.split(">", 1)
-    text = escape("\n".join(lines))
-    return f"{head}>\n<style>{style}</style><desc>{text}</desc>{tail}"
+    return f"{head}>\n<style>{style}</style>{tail}".replace("</svg>", f"{text}</svg>")
 
 
 def step(y: Any, gradient: Any = None, *, keep: bool = False, names: Any = None) -> Walk:

@@ -107,3 +107,9 @@ def test_local_derivative(formula, factor):
 
 def test_numbers_are_worked_in():
     assert substituted("exponent * self ** (exponent - 1)", {"exponent": "2", "self": "x + 1"}) == "2 * (x + 1)"
+
+
+def test_notebooks_get_the_listing_and_the_formulas(torch):  # noqa: F811
+    x = torch.tensor(2.0, requires_grad=True)
+    shown = explain((x * 3).exp(), names={"x<": x})._repr_html_()
+    assert "<pre>" in shown and "x<" not in shown and "x&lt;" in shown and r"$$\begin{aligned}" in shown

@@ -126,6 +126,7 @@ def test_files(torch, tmp_path):  # noqa: F811
     strip = walk.save(tmp_path / "walk.svg")
     assert [path.name for path in strip] == [f"walk-{number}.svg" for number in range(1, len(walk) + 1)]
     assert all("stroke-width:3.5px" in path.read_text() for path in strip)
+    assert "expand(grad)" in strip[0].read_text() and "gradient" in strip[-1].read_text()
     (page,) = walk.save(tmp_path / "walk.html")
     assert "grad * exponent" in page.read_text()
     (text,) = walk.save(tmp_path / "walk.txt")
