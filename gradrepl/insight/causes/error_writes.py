@@ -27,19 +27,12 @@ def modified(f: Failure) -> Answer | None:
     node, slot, names, place, id = spoilt or (failed_name(f), "", [], failed_place(f), "")
     write = write_between(f, names, then, now, place)
     name = names[0] if names else written_name(write) or "a saved tensor"
-    if write is not None and write.where.text.endswith(".step()"):
-        how = f"{write.where.text} on {f.where(write.where)} changed {name} in place"
-    elif write is not None:
-        how = f"{one_line(write)} on {f.where(write.where)} changed {name} in place"
-    else:
-        statement = static_write(f, name)
-        how = (
-            f"{f.text(statement)} on {f.where(statement)} changed {name} in place"
-            if statement is not None
-            else f"{name} was changed in place"
-        )
+    through = written_name(write)
+    how = f"{one_line(write)} on {f.where(write.where)} changed {name} in place" if write else static_story(f, name)
+    if through and through != name and is_tensor(view := f.value_of(through)) and view._is_view():
+        how += f" ({through} is a view of it)"
     producer = f"{node}" + (f" ({f.where(place)})" if place else "")
-    fix = out_of_place(f, write, name)
+    fix = out_of_place(f, write, through or name)
     return answer(
         "saved tensor modified",
         f"{how}, but {producer} had saved {name} for its derivative: it was saved at version {then} and is now at version {now}, so "
@@ -51,8 +44,15 @@ def modified(f: Failure) -> Answer | None:
     )
 
 
+def static_story(f: Failure, name: str) -> str:
+    statement = static_write(f, name)
+    return (
+        f"{f.text(statement)} on {f.where(statement)} changed {name} in place" if statement is not None else f"{name} was changed in place"
+    )
+
+
 def instead(fix: str) -> str:
-    return f"write {fix} instead" if "=" in fix and not fix.startswith(("call", "compute", "write")) else fix
+    return f"write {fix} instead" if "=" in fix and not fix.startswith(("call", "compute", "change")) else fix
 
 
 def one_line(write: Write) -> str:
@@ -137,6 +137,9 @@ def out_of_place(f: Failure, write: Write | None, name: str) -> str:
     statement = write.where.statement if write else static_write(f, name)
     if write is not None and write.where.text.endswith(".step()"):
         return f"call {write.where.text} after the last backward() that needs the old values, or compute the result again after it"
+    tensor = f.value_of(name)
+    if is_tensor(tensor) and tensor.requires_grad and tensor.is_leaf:
+        return f"change {name} only after the last backward() that needs its old value, or compute the result again after the change"
     if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name) and type(statement.op) in OPERATORS:
         value = source_of(write.where.filename, statement.value) if write else f.text(statement.value)
         return f"{name} = {name} {OPERATORS[type(statement.op)]} {value}"

@@ -472,7 +472,7 @@ def replaced(q: Question) -> Answer | None:
         f"{q.name}.grad is None because {q.name} now means another tensor than the one {q.root_name} was computed from: "
         f"{q.text(statement)} on {q.where(statement)} made a new leaf, and the gradient went to the old one.",
         f"the graph of {q.root_name} ends at a leaf of shape {tuple(unnamed[0].shape)} that has no name any more",
-        fix=f"change {q.name} in place under no_grad, or compute {q.root_name} from the new {q.name}",
+        fix=f"compute {q.root_name} from the new {q.name}, or give the old one new values instead of making another",
     )
 
 
@@ -490,8 +490,7 @@ def unused(q: Question) -> Answer | None:
         "never reached it.",
         f"leaves under {root}: {', '.join(leaves)}" if leaves else None,
         dead_ends(q),
-        f"looked for: detach, .data, no_grad, NumPy, integers, a new tensor of the same name on the way from {root} to {q.name}; none "
-        "found",
+        f"checked: in the source, too, no way leads from {root} back to {q.name}, neither whole nor cut",
         fix=f"use {q.name} in what {root} is computed from (is it the tensor that the model really uses?)",
     )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +14,7 @@ from gradrepl.insight.causes.question import Question
 from gradrepl.insight.causes.steps import (
     array,
     base,
+    expression,
     finite,
     flow,
     formula,
@@ -98,21 +101,26 @@ def hidden_branch(q: Question) -> Answer | None:
     places = ~np.isfinite(out)
     if came is None or came.shape != out.shape or (came[places] != 0).any():
         return None
-    name, function, of = short(step), base(step).lower(), operand(step)
+    inner = operand(step, 1 if base(step) in ("Div", "Reciprocal") and isinstance(expression(step), ast.BinOp) else 0) or "x"
     hides = {"Where": "torch.where()", "MaskedFill": "masked_fill()", "Mul": "multiplying by 0"}[base(mask)]
+    safe = re.sub(rf"(?<![\w.]){re.escape(inner)}(?!\w)", "safe", text(step))
     return answer(
         "masked in forward only",
-        f"{what(q)} because {hides}{where(q, mask)} hides {function}({value_at(step, places)}) only in the forward pass: in backward "
-        "the branch "
-        f"not taken gets the gradient 0, and {name} computes {zero_by(step)} for it, which is nan.",
+        f"{what(q)} because {hides}{where(q, mask)} hides {hidden(step, places)} only in the forward pass: in backward the branch "
+        f"not taken gets the gradient 0, and {short(step)} computes {zero_by(step)} for it, which is nan.",
         f"first value that is not finite: out of {named(q, step)}, {flow(q, step)}",
         formula(step),
         f"{named(q, mask)} sent it the 0",
-        fix=(
-            f"make the input safe first: safe = torch.where(condition, {of or 'x'}, 1.0), then torch.where(condition, "
-            f"torch.{function}(safe), 0.0)"
-        ),
+        fix=f"make the input safe first: safe = torch.where(condition, {inner}, 1.0), then torch.where(condition, {safe}, 0.0)",
     )
+
+
+def hidden(step: Step, places: Any) -> str:
+    """What the mask hides: sqrt(0), log(0); else the expression."""
+    found = saved(step, "self", "result") if base(step) in ("Log", "Sqrt", "Pow") else None
+    if found is None or found.shape != places.shape or base(step) == "Pow":
+        return text(step)
+    return f"{base(step).lower()}({numbers(found[places].reshape(-1)[0])})"
 
 
 def masking(q: Question, step: Step) -> Step | None:
@@ -123,15 +131,6 @@ def masking(q: Question, step: Step) -> Step | None:
         if base(above) == "Mul" and any(not a.all() for a in (saved(above, "self"), saved(above, "other")) if a is not None):
             return above
     return None
-
-
-def value_at(step: Step, places: Any) -> str:
-    """The input where the mask holds, if it was saved."""
-    for name in ("self", "result"):
-        found = saved(step, name)
-        if found is not None and found.shape == places.shape and found[places].size:
-            return numbers(found[places].reshape(-1)[0])
-    return operand(step) or "x"
 
 
 def zero_by(step: Step) -> str:

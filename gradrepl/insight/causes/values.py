@@ -151,6 +151,31 @@ def masked_copy(q: Question) -> Answer | None:
     return None
 
 
+def written_copy(q: Question) -> Answer | None:
+    """`flat = y.t().reshape(-1); flat.mul_(0)`: a named copy was written, what it was made from was not."""
+    if q.last is None:
+        return None
+    used = {step.key for step in q.last.steps}
+    for write in q.writes:
+        name = next((base_name(e) for e in parsed(write.where.text)), "")
+        tensor, made = q.variable(name), q.definition(name)
+        of = base_name(stripped(getattr(made, "value", None)))
+        source = q.variable(of)
+        if not is_tensor(tensor) or not is_tensor(source) or of == name or not source.requires_grad or tensor._is_view():
+            continue
+        if tensor.grad_fn is None or tensor.grad_fn._sequence_nr() in used or not isinstance(made, ast.Assign):
+            continue
+        return answer(
+            "write into a copy",
+            f"{q.name}.grad is {shown(q)} because {name} = {q.text(made.value)} on {q.where(made)} makes a copy of {of}, not a view: "
+            f"{write.where.text} on "
+            f"{q.where(write.where)} changed that copy and left {of} unchanged.",
+            f"{name}._is_view() is False; {of} is at version {source._version}; {name} is not used by {q.root_name}",
+            fix=f"write into {of} itself, or compute {q.root_name} from {name}",
+        )
+    return None
+
+
 def assigned(q: Question, call: ast.Call) -> str:
     method: Any = call.func
     target = q.text(method.value)
@@ -319,7 +344,7 @@ def alias_written(q: Question) -> Answer | None:
 
 def stripped(node: Any) -> Any:
     """`y` in `y.detach().numpy()`."""
-    while isinstance(node, (ast.Call, ast.Attribute)):
+    while isinstance(node, (ast.Call, ast.Attribute, ast.Subscript)):
         node = node.func if isinstance(node, ast.Call) else node.value
     return node
 
@@ -535,6 +560,7 @@ FIRST = (
     hook_writes,
     changed_afterwards,
     masked_copy,
+    written_copy,
     changed_silently,
     alias_written,
     shared_memory,
