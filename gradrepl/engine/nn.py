@@ -1,4 +1,5 @@
 """The families behind torch.nn, imported when one of them is first asked for: starting does not pay for them."""
+# ruff: noqa: F401
 
 from gradrepl.engine.formulas import nn_convolution as _convolution
 from gradrepl.engine.formulas import nn_embedding as _embedding

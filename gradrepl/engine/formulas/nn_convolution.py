@@ -5,9 +5,7 @@ from gradrepl.engine.ops.nn_convolution import convolution, convolution_backward
 
 
 @formula
-def convolution_backward(
-    grad, input, weight, bias_sizes, stride, padding, dilation, transposed, output_padding, groups, output_mask
-):
+def convolution_backward(grad, input, weight, bias_sizes, stride, padding, dilation, transposed, output_padding, groups, output_mask):
     """The three gradients, each only if asked for."""
     wanted = tuple(map(bool, output_mask))
     options = stride, padding, dilation, transposed, output_padding, groups

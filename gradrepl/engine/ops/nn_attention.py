@@ -81,9 +81,7 @@ def additive(attn_mask, query):
     return tensor_of(np.where(attn_mask.array, 0, -np.inf).astype(query.array.dtype))
 
 
-def scaled_dot_product_attention(
-    query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, *, scale=None, enable_gqa=False
-):
+def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, *, scale=None, enable_gqa=False):
     check(query, key, value, attn_mask, is_causal)
     mask = additive(attn_mask, query)
     if enable_gqa and query.shape[-3] != key.shape[-3]:

@@ -46,12 +46,12 @@ def _trilinear(i1, i2, i3, expand1, expand2, expand3, sumdim, unroll_dim=1):
 def bilinear(input1, input2, weight, bias=None):
     """y = x1ᵀ A x2 + b."""
     if input1.array.ndim != input2.array.ndim:
-        raise RuntimeError(
-            f"bilinear(): input dimensions do not match: got {input1.array.ndim} and {input2.array.ndim}"
-        )
+        raise RuntimeError(f"bilinear(): input dimensions do not match: got {input1.array.ndim} and {input2.array.ndim}")
     for name, input, place in (("input1", input1, 1), ("input2", input2, 2)):
         if input.shape[-1] != weight.shape[place]:
-            raise RuntimeError(f"bilinear(): {name} size does not match weight size: got {input.shape[-1]} but expected {weight.shape[place]}")
+            raise RuntimeError(
+                f"bilinear(): {name} size does not match weight size: got {input.shape[-1]} but expected {weight.shape[place]}"
+            )
     flat1, flat2 = (x.reshape(-1, x.shape[-1]) for x in (input1, input2))
     out = _trilinear(flat1, weight, flat2, (1, 3), (0,), (1, 2), (2, 3))
     out = out.reshape(*input1.shape[:-1], weight.shape[0])

@@ -8,7 +8,7 @@ from gradrepl.engine.declare import Array, Maybe, op
 from gradrepl.engine.names import NAMES
 from gradrepl.engine.promotion import SCALARS
 from gradrepl.engine.public import publish
-from gradrepl.engine.tensor import Tensor, tensor_of
+from gradrepl.engine.tensor import tensor_of
 
 THREE = dict(outputs="result0, result1, result2", differentiable="result0")
 
@@ -33,9 +33,7 @@ def precise(x):
     },
     **THREE,
 )
-def native_batch_norm(
-    input, weight: Maybe, bias: Maybe, running_mean: Maybe, running_var: Maybe, training, momentum, eps
-):
+def native_batch_norm(input, weight: Maybe, bias: Maybe, running_mean: Maybe, running_var: Maybe, training, momentum, eps):
     """(normalised, mean, 1 / deviation); in training the running statistics are moved, without counting as a write."""
     axes = (0, *range(2, input.ndim))
     if training:

@@ -316,9 +316,7 @@ def check_padding(kernel, padding, dilation):
         if p < 0:
             raise RuntimeError(f"pad must be non-negative, but got pad: {p}")
         if p > ((k - 1) * d + 1) // 2:
-            raise RuntimeError(
-                f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and dilation={d}"
-            )
+            raise RuntimeError(f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and dilation={d}")
 
 
 def check_output(input, kernel, stride, padding, dilation, ceil_mode):
@@ -327,9 +325,7 @@ def check_output(input, kernel, stride, padding, dilation, ceil_mode):
     counts = [pooled(n, k, p, s, d, ceil_mode) for n, k, p, s, d in zip(sizes, kernel, padding, stride, dilation)]
     if min(counts) < 1:
         planes, across = input.shape[-dims - 1], lambda values: "x".join(map(str, (planes, *values)))
-        raise RuntimeError(
-            f"Given input size: ({across(sizes)}). Calculated output size: ({across(counts)}). Output size is too small"
-        )
+        raise RuntimeError(f"Given input size: ({across(sizes)}). Calculated output size: ({across(counts)}). Output size is too small")
 
 
 def max_pooler(dims):
@@ -351,9 +347,7 @@ def avg_pooler(dims):
     name = f"avg_pool{dims}d"
     pool = globals()[name]
 
-    def avg_pool(
-        input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None
-    ):
+    def avg_pool(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None):
         kernel, stride, padding, dilation = arguments(name, kernel_size, stride, padding, 1, dims)
         if divisor_override == 0:
             raise RuntimeError("divisor must be not zero")

@@ -205,15 +205,11 @@ def pixel_unshuffle(self, downscale_factor):
 
 def channel_shuffle(self, groups):
     if self.array.ndim <= 2:
-        raise RuntimeError(
-            f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(self.shape)}"
-        )
+        raise RuntimeError(f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(self.shape)}")
     if groups <= 0:
         raise RuntimeError(f"Number of groups to divide channels in must be positive. Value of groups:{groups}")
     if self.shape[1] % groups:
-        raise RuntimeError(
-            f"Number of channels must be divisible by groups. Got {self.shape[1]} channels and {groups} groups."
-        )
+        raise RuntimeError(f"Number of channels must be divisible by groups. Got {self.shape[1]} channels and {groups} groups.")
     return channel_shuffle_op(self, groups)
 
 

@@ -290,7 +290,13 @@ class _Stack(Constraint):
         return torch.stack([c.check(part) for part, c in zip(parts, self.cseq)], self.dim)
 
 
-dependent, dependent_property, independent, boolean, one_hot = _Dependent(), _DependentProperty, _IndependentConstraint, _Boolean(), _OneHot()
+dependent, dependent_property, independent, boolean, one_hot = (
+    _Dependent(),
+    _DependentProperty,
+    _IndependentConstraint,
+    _Boolean(),
+    _OneHot(),
+)
 nonnegative_integer, positive_integer, integer_interval = _IntegerGreaterThan(0), _IntegerGreaterThan(1), _IntegerInterval
 real, positive, nonnegative = _Real(), _GreaterThan(0.0), _GreaterThanEq(0.0)
 real_vector = independent(real, 1)

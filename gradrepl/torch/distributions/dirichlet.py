@@ -17,7 +17,9 @@ class _Dirichlet(Function):
 
     @staticmethod
     def backward(ctx, grad_output):
-        raise NotImplementedError("torch._dirichlet_grad (gradients through samples of Dirichlet and Beta) is not part of the embedded engine")
+        raise NotImplementedError(
+            "torch._dirichlet_grad (gradients through samples of Dirichlet and Beta) is not part of the embedded engine"
+        )
 
 
 class Dirichlet(ExponentialFamily):

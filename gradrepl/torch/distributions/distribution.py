@@ -153,7 +153,9 @@ class Distribution:
             if name in self.__dict__:
                 dims = (event_dims or {}).get(name, 0)
                 tensor = self.__dict__[name]
-                new.__dict__[name] = tensor.expand(batch_shape + tensor.shape[tensor.dim() - dims :]) if dims else tensor.expand(batch_shape)
+                new.__dict__[name] = (
+                    tensor.expand(batch_shape + tensor.shape[tensor.dim() - dims :]) if dims else tensor.expand(batch_shape)
+                )
         Distribution.__init__(new, batch_shape, self._event_shape if event_shape is None else event_shape, validate_args=False)
         new._validate_args = self._validate_args
         return new

@@ -13,6 +13,7 @@ from gradrepl.torch.distributions.beta import Beta
 from gradrepl.torch.distributions.binomial import Binomial
 from gradrepl.torch.distributions.categorical import Categorical
 from gradrepl.torch.distributions.cauchy import Cauchy
+from gradrepl.torch.distributions.continuous_bernoulli import ContinuousBernoulli
 from gradrepl.torch.distributions.dirichlet import Dirichlet
 from gradrepl.torch.distributions.distribution import Distribution, sum_rightmost
 from gradrepl.torch.distributions.exp_family import ExponentialFamily
@@ -23,6 +24,11 @@ from gradrepl.torch.distributions.gumbel import EULER, Gumbel
 from gradrepl.torch.distributions.half_normal import HalfNormal
 from gradrepl.torch.distributions.independent import Independent
 from gradrepl.torch.distributions.laplace import Laplace
+from gradrepl.torch.distributions.lowrank_multivariate_normal import (
+    LowRankMultivariateNormal,
+    _batch_lowrank_logdet,
+    _batch_lowrank_mahalanobis,
+)
 from gradrepl.torch.distributions.multivariate_normal import MultivariateNormal, _batch_mahalanobis
 from gradrepl.torch.distributions.normal import Normal
 from gradrepl.torch.distributions.one_hot_categorical import OneHotCategorical
@@ -95,9 +101,7 @@ def kl_divergence(p, q):
     if function is None:
         function = _KL_MEMOIZE[key] = _dispatch_kl(*key)
     if function is NotImplemented:
-        raise NotImplementedError(
-            f"No KL(p || q) is implemented for p type {p.__class__.__name__} and q type {q.__class__.__name__}"
-        )
+        raise NotImplementedError(f"No KL(p || q) is implemented for p type {p.__class__.__name__} and q type {q.__class__.__name__}")
     return function(p, q)
 
 
@@ -142,6 +146,12 @@ def _kl_binomial_binomial(p, q):
     more = p.total_count > q.total_count
     kl[more] = _infinite_like(kl[more])
     return kl
+
+
+@register_kl(ContinuousBernoulli, ContinuousBernoulli)
+def _kl_continuous_bernoulli_continuous_bernoulli(p, q):
+    norm = lambda d: d._cont_bern_log_norm() + torch.log1p(-d.probs)
+    return p.mean * (p.logits - q.logits) + norm(p) - norm(q)
 
 
 @register_kl(Categorical, Categorical)
@@ -232,6 +242,36 @@ def _kl_multivariatenormal_multivariatenormal(p, q):
     trace = torch.linalg.solve_triangular(q_tril, p_tril, upper=False).pow(2).sum(-1).sum(-1)
     distance = _batch_mahalanobis(q._unbroadcasted_scale_tril, (q.loc - p.loc))
     return half + 0.5 * (trace + distance - n)
+
+
+def low_rank_trace(q, p):
+    """tr(Q⁻¹ P), by Woodbury's formula."""
+    factor, diagonal = q.parts()
+    a = factor.mT / diagonal.unsqueeze(-2)
+    if isinstance(p, LowRankMultivariateNormal):
+        over = (p._unbroadcasted_cov_diag / diagonal).sum(-1)
+        roots = p._unbroadcasted_cov_factor * diagonal.rsqrt().unsqueeze(-1)
+        whole = over + roots.pow(2).sum(-1).sum(-1)
+        parts = a * p._unbroadcasted_cov_diag.sqrt().unsqueeze(-2), a.matmul(p._unbroadcasted_cov_factor)
+    else:
+        whole = (p._unbroadcasted_scale_tril * diagonal.rsqrt().unsqueeze(-1)).pow(2).sum(-1).sum(-1)
+        parts = (a.matmul(p._unbroadcasted_scale_tril),)
+    solved = [torch.linalg.solve_triangular(q._capacitance_tril, part, upper=False).pow(2).sum(-1).sum(-1) for part in parts]
+    return whole - sum(solved)
+
+
+@register_kl(LowRankMultivariateNormal, LowRankMultivariateNormal)
+def _kl_lowrankmultivariatenormal_lowrankmultivariatenormal(p, q):
+    half = _batch_lowrank_logdet(*q.parts(), q._capacitance_tril) - _batch_lowrank_logdet(*p.parts(), p._capacitance_tril)
+    distance = _batch_lowrank_mahalanobis(*q.parts(), q.loc - p.loc, q._capacitance_tril)
+    return 0.5 * (half + distance + low_rank_trace(q, p) - p.event_shape[0])
+
+
+@register_kl(MultivariateNormal, LowRankMultivariateNormal)
+def _kl_multivariatenormal_lowrankmultivariatenormal(p, q):
+    half = _batch_lowrank_logdet(*q.parts(), q._capacitance_tril) - 2 * p.half_log_det()
+    distance = _batch_lowrank_mahalanobis(*q.parts(), q.loc - p.loc, q._capacitance_tril)
+    return 0.5 * (half + distance + low_rank_trace(q, p) - p.event_shape[0])
 
 
 @register_kl(Normal, Normal)

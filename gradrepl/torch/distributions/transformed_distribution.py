@@ -20,9 +20,7 @@ class TransformedDistribution(Distribution):
         events = len(base_distribution.event_shape)
         transform = ComposeTransform(self.transforms)
         if len(shape) < transform.domain.event_dim:
-            raise ValueError(
-                f"base_distribution needs to have shape with size at least {transform.domain.event_dim}, but got {shape}."
-            )
+            raise ValueError(f"base_distribution needs to have shape with size at least {transform.domain.event_dim}, but got {shape}.")
         after = transform.forward_shape(shape)
         before = transform.inverse_shape(after)
         if shape != before:

@@ -7,8 +7,8 @@ import operator
 import weakref
 from itertools import accumulate
 
-import gradrepl.torch.nn.functional as F
 import gradrepl.torch.distributions.constraints as constraints
+import gradrepl.torch.nn.functional as F
 from gradrepl import torch
 from gradrepl.torch.distributions.distribution import broadcast_all, sum_rightmost
 

@@ -32,7 +32,9 @@ class Adagrad(Optimizer):
         super().__init__(params, {**defaults, **dict(foreach=foreach, maximize=maximize, differentiable=differentiable, fused=fused)})
         for group in self.param_groups:
             for parameter in group["params"]:
-                start = complex(initial_accumulator_value, initial_accumulator_value) if parameter.is_complex() else initial_accumulator_value
+                start = (
+                    complex(initial_accumulator_value, initial_accumulator_value) if parameter.is_complex() else initial_accumulator_value
+                )
                 self.state[parameter].update(step=new_step(), sum=torch.full_like(parameter, start))
 
     def share_memory(self):

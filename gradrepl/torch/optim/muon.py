@@ -4,20 +4,30 @@ __name__ = "torch.optim._muon"
 
 import math
 
+import numpy as np
+
 from gradrepl import torch
 from gradrepl.torch.optim.optimizer import Optimizer, check_lr, value_of
+
+
+def brief(tensor):
+    """Rounded to the eight bits of bfloat16, in which PyTorch iterates here."""
+    bits = tensor.to(torch.float32).numpy().view(np.uint32)
+    kept = (bits + 0x7FFF + ((bits >> 16) & 1)) & np.uint32(0xFFFF0000)
+    return torch.from_numpy(np.asarray(kept, dtype=np.uint32).view(np.float32))
 
 
 def orthogonalized(grad, coefficients, steps, eps):
     """Newton and Schulz's iteration towards the nearest orthogonal matrix."""
     a, b, c = coefficients
-    x = grad.to(torch.bfloat16) if hasattr(torch, "bfloat16") else grad
+    x = brief(grad)
     flip = grad.size(0) > grad.size(1)
     x = x.T if flip else x
-    x = x / x.norm().clamp(min=eps)
+    x = brief(x / brief(x.norm()).clamp(min=eps))
     for _ in range(steps):
-        gram = x @ x.T
-        x = a * x + (b * gram + c * gram @ gram) @ x
+        gram = brief(x @ x.T)
+        update = brief(torch.addmm(gram, gram, gram, beta=b, alpha=c))
+        x = brief(torch.addmm(x, update, x, beta=a))
     return x.T if flip else x
 
 
@@ -46,9 +56,7 @@ class Muon(Optimizer):
         for group in self.param_groups:
             for parameter in group["params"]:
                 if parameter.dim() != 2:
-                    raise ValueError(
-                        f"Muon only supports 2D parameters whereas we found a parameter with size: {parameter.size()}"
-                    )
+                    raise ValueError(f"Muon only supports 2D parameters whereas we found a parameter with size: {parameter.size()}")
 
     def update(self, parameter, grad, state, group):
         buffer = state.setdefault("momentum_buffer", torch.zeros_like(grad))

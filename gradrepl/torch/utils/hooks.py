@@ -103,9 +103,7 @@ class BackwardHook:
             return current
         answer = answer if isinstance(answer, tuple) else (answer,)
         if len(answer) != len(current):
-            raise RuntimeError(
-                f"Backward hook returned an invalid number of grad_input, got {len(answer)}, but expected {len(current)}"
-            )
+            raise RuntimeError(f"Backward hook returned an invalid number of grad_input, got {len(answer)}, but expected {len(current)}")
         return answer
 
 

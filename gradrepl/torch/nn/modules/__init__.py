@@ -7,6 +7,7 @@ from gradrepl.torch.nn.modules.activation import (
     ELU,
     GELU,
     GLU,
+    SELU,
     Hardshrink,
     Hardsigmoid,
     Hardswish,
@@ -17,12 +18,11 @@ from gradrepl.torch.nn.modules.activation import (
     Mish,
     MultiheadAttention,
     PReLU,
-    RReLU,
     ReLU,
     ReLU6,
-    SELU,
-    SiLU,
+    RReLU,
     Sigmoid,
+    SiLU,
     Softmax,
     Softmax2d,
     Softmin,
@@ -75,17 +75,17 @@ from gradrepl.torch.nn.modules.linear import Bilinear, Identity, LazyLinear, Lin
 from gradrepl.torch.nn.modules.loss import (
     BCELoss,
     BCEWithLogitsLoss,
-    CTCLoss,
     CosineEmbeddingLoss,
     CrossEntropyLoss,
+    CTCLoss,
     GaussianNLLLoss,
     HingeEmbeddingLoss,
     HuberLoss,
     KLDivLoss,
     L1Loss,
     LinearCrossEntropyLoss,
-    MSELoss,
     MarginRankingLoss,
+    MSELoss,
     MultiLabelMarginLoss,
     MultiLabelSoftMarginLoss,
     MultiMarginLoss,
@@ -139,7 +139,7 @@ from gradrepl.torch.nn.modules.pooling import (
     MaxUnpool2d,
     MaxUnpool3d,
 )
-from gradrepl.torch.nn.modules.rnn import GRU, GRUCell, LSTM, LSTMCell, RNN, RNNBase, RNNCell, RNNCellBase
+from gradrepl.torch.nn.modules.rnn import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNBase, RNNCell, RNNCellBase
 from gradrepl.torch.nn.modules.sparse import Embedding, EmbeddingBag
 from gradrepl.torch.nn.modules.transformer import (
     Transformer,

@@ -268,4 +268,6 @@ class LinearCrossEntropyLoss(_WeightedLoss):
     def extra_repr(self):
         parts = dict(in_features=self.linear.in_features, num_classes=self.num_classes, out_features=self.out_features)
         parts.update(bias=self.linear.bias is not None, reduction=self.reduction, ignore_index=self.ignore_index)
-        return ", ".join(f"{name}={value}" for name, value in {**parts, "label_smoothing": self.label_smoothing, "options": self.options}.items())
+        return ", ".join(
+            f"{name}={value}" for name, value in {**parts, "label_smoothing": self.label_smoothing, "options": self.options}.items()
+        )

@@ -8,10 +8,10 @@ __name__ = __name__.removeprefix("gradrepl.")
 import itertools
 from collections import OrderedDict
 
-from gradrepl import torch
-from gradrepl.engine.tensor import Tensor
 import gradrepl.torch.nn._calling as calling
 import gradrepl.torch.nn._state as state
+from gradrepl import torch
+from gradrepl.engine.tensor import Tensor
 from gradrepl.torch.nn._calling import (
     register_module_backward_hook,
     register_module_buffer_registration_hook,

@@ -252,13 +252,9 @@ class LSTM(RNNBase):
         if hx is None:
             return self.zeros_for(input)
         if batched and (hx[0].dim() != 3 or hx[1].dim() != 3):
-            raise RuntimeError(
-                f"For batched 3-D input, hx and cx should also be 3-D but got ({hx[0].dim()}-D, {hx[1].dim()}-D) tensors"
-            )
+            raise RuntimeError(f"For batched 3-D input, hx and cx should also be 3-D but got ({hx[0].dim()}-D, {hx[1].dim()}-D) tensors")
         if not batched and (hx[0].dim() != 2 or hx[1].dim() != 2):
-            raise RuntimeError(
-                f"For unbatched 2-D input, hx and cx should also be 2-D but got ({hx[0].dim()}-D, {hx[1].dim()}-D) tensors"
-            )
+            raise RuntimeError(f"For unbatched 2-D input, hx and cx should also be 2-D but got ({hx[0].dim()}-D, {hx[1].dim()}-D) tensors")
         return tuple(hx) if batched else (hx[0].unsqueeze(1), hx[1].unsqueeze(1))
 
     def get_expected_cell_size(self, input, batch_sizes):

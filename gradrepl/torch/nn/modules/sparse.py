@@ -84,16 +84,16 @@ class Embedding(Module):
     ):
         if embeddings.dim() != 2:
             raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
-        options = dict(padding_idx=padding_idx, max_norm=max_norm, norm_type=norm_type, scale_grad_by_freq=scale_grad_by_freq, sparse=sparse)
+        options = dict(
+            padding_idx=padding_idx, max_norm=max_norm, norm_type=norm_type, scale_grad_by_freq=scale_grad_by_freq, sparse=sparse
+        )
         return cls(*embeddings.shape, _weight=embeddings, _freeze=freeze, **options)
 
 
 class EmbeddingBag(Module):
     """Sums, means or maxima of vectors looked up together."""
 
-    __constants__ = (
-        "num_embeddings embedding_dim max_norm norm_type scale_grad_by_freq mode sparse include_last_offset padding_idx".split()
-    )
+    __constants__ = "num_embeddings embedding_dim max_norm norm_type scale_grad_by_freq mode sparse include_last_offset padding_idx".split()
 
     def __init__(
         self,

@@ -18,9 +18,7 @@ NO_SERIALIZATION = (
     "https://pytorch.org/tutorials/beginner/saving_loading_models.html#saving-loading-a-general-checkpoint-for-inference-and-or-resuming-"
     "training"
 )
-CHANGED = (
-    "Registering a parametrization may not change the {0} of the tensor, unless {1} flag is enabled.\n{2}.{0}: {3}\n{4}.{0}: {5}"
-)
+CHANGED = "Registering a parametrization may not change the {0} of the tensor, unless {1} flag is enabled.\n{2}.{0}: {3}\n{4}.{0}: {5}"
 RETURNED = (
     "The tensor returned by parametrization.right_inverse must have the same {0} as module.{1}, unless the `unsafe` flag is enabled.\n"
     "module.{1}.{0}: {2}\nreturned {0}: {3}"
@@ -238,9 +236,7 @@ def register_parametrization(module, tensor_name, parametrization, *, unsafe=Fal
         _inject_property(module, tensor_name)
         module.parametrizations[tensor_name] = parametrizations
     else:
-        raise ValueError(
-            f"Module '{module}' does not have a parameter, a buffer, or a parametrized element with name '{tensor_name}'"
-        )
+        raise ValueError(f"Module '{module}' does not have a parameter, a buffer, or a parametrized element with name '{tensor_name}'")
     return module
 
 
