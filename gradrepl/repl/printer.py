@@ -1,17 +1,14 @@
 """Shows a value: `repr` and a newline, as Python does; what draws itself (trees, tables) is drawn. Imports rich only for those."""
 
 import builtins
-import re
 import sys
 from typing import Any
 
 from gradrepl.repl.streams import has_colour, is_terminal
 
-# a repr longer than this has no colours; one longer than that is shown with its middle left out
-COLOURED, WHOLE, END = 20_000, 1_000_000, 4_000
+# a repr longer than this is shown with its middle left out, this much of both ends kept
+WHOLE, END = 1_000_000, 4_000
 CHUNK = 1 << 16
-# what is worth a colour in a repr; each is coloured as a whole, so that it can still be searched for
-MARKS = re.compile(r"grad_fn=<[^<>\n]*>|<\w+ object at 0x[0-9a-f]+>|requires_grad=True")
 
 
 class Printer:
@@ -53,9 +50,7 @@ def show(value: Any, settings=None) -> None:
     elif draws_itself(value):
         draw(value, stream)
     else:
-        text = repr(value)
-        theme = settings.theme if settings and has_colour(stream) else "none"
-        write(f"{coloured(abridged(text), theme)}\n", stream)
+        write(f"{abridged(repr(value))}\n", stream)
 
 
 def draws_itself(value: Any) -> bool:
@@ -99,14 +94,6 @@ def abridged(text: str) -> str:
     if len(text) <= WHOLE:
         return text
     return f"{text[:END]}\n… {len(text) - 2 * END:,} more characters (print(repr(_)) shows all) …\n{text[-END:]}"
-
-
-def coloured(text: str, theme: str) -> str:
-    if theme == "none" or len(text) > COLOURED:
-        return text
-    from gradrepl.repl.themes import painted
-
-    return MARKS.sub(lambda mark: painted(mark[0], theme, "name"), text)
 
 
 def paint(text: str, role: str, settings) -> str:

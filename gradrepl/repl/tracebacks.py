@@ -1,6 +1,7 @@
 """Shows an error: the user's own lines with carets, then what the graph knows about it. Imports the standard library; advice on need."""
 
 import os
+import re
 import shutil
 import sys
 import textwrap
@@ -8,6 +9,7 @@ import traceback
 import warnings
 from types import TracebackType
 
+from gradrepl.repl.printer import write
 from gradrepl.repl.streams import has_colour, is_terminal
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -28,7 +30,8 @@ def show_error(kind: type[BaseException], error: BaseException, tb: TracebackTyp
     colour = theme if has_colour(stream) else "none"
     text = formatted(kind, error, tb)
     notes = notes_about(error, tb)
-    write(painted(text, colour) + laid_out(notes, stream), stream)
+    write(painted(text, kind, colour) + laid_out(notes, stream), stream)
+    stream.flush()
 
 
 def laid_out(notes: list[str], stream) -> str:
@@ -81,22 +84,15 @@ def notes_about(error: BaseException, tb: TracebackType | None) -> list[str]:
         return []
 
 
-def painted(text: str, theme: str) -> str:
-    """The name of the error in colour."""
+def painted(text: str, kind: type[BaseException], theme: str) -> str:
+    """The text with the line that names the error in colour, the whole of it, so that it can still be searched for."""
     from gradrepl.repl import themes
 
-    head, newline, last = text.rstrip("\n").rpartition("\n")
-    name, colon, message = last.partition(":")
-    return text if " " in name else f"{head}{newline}{themes.painted(name, theme, 'error')}{colon}{message}\n"
-
-
-def write(text: str, stream) -> None:
-    try:
-        stream.write(text)
-    except UnicodeEncodeError:
-        encoding = stream.encoding or "ascii"
-        stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
-    stream.flush()
+    named = list(re.finditer(rf"^[\w.]*{re.escape(kind.__qualname__)}(?=:|$).*$", text, re.MULTILINE))
+    if theme == "none" or not named:
+        return text
+    start, end = named[-1].span()
+    return text[:start] + themes.painted(text[start:end], theme, "error") + text[end:]
 
 
 def show_warning(message, category, filename, lineno, file=None, line=None) -> None:

@@ -3,7 +3,7 @@
 import ast
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gradrepl.repl.paste import inputs, next_indent, state, wants_more
@@ -54,6 +54,7 @@ def wrapped(statements, first, more):
     return "\n".join(f"{first}{statement}".replace("\n", f"\n{more}") for statement in statements)
 
 
+@settings(deadline=None)
 @given(PROGRAMS, st.sampled_from([(">>> ", "... "), ("In [3]: ", "   ...: ")]), st.sampled_from(["", "    ", "\t"]))
 def test_a_program_in_prompts_comes_back(statements, prompts, indent):
     text = wrapped(statements, *prompts)
@@ -61,6 +62,7 @@ def test_a_program_in_prompts_comes_back(statements, prompts, indent):
     assert inputs("\n".join(indent + line for line in text.split("\n"))) == expected
 
 
+@settings(deadline=None)
 @given(PROGRAMS)
 def test_a_program_without_prompts_is_unchanged(statements):
     text = "\n".join(statements).strip("\n")
@@ -68,6 +70,7 @@ def test_a_program_without_prompts_is_unchanged(statements):
         assert ast.dump(ast.parse(inputs(text)[0])) == ast.dump(ast.parse(text))
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_no_text_crashes(text):
     for piece in inputs(text):

@@ -5,8 +5,6 @@ import weakref
 
 import pytest
 
-from gradrepl.repl import printer
-
 SQUARE = "x = torch.tensor([3.], requires_grad=True)"
 
 
@@ -175,13 +173,6 @@ def test_a_user_excepthook_is_called(fed, monkeypatch):
 def test_a_huge_repr_is_shown_without_its_middle(fed):
     text = fed("'a' * 3_000_000")
     assert len(text) < 10_000 and "2,992,002 more characters" in text and "print(repr(_))" in text
-
-
-def test_colour_only_below_a_size():
-    node = "tensor(1., grad_fn=<AddBackward0>)"
-    assert "\x1b[" in printer.coloured(node, "dark")
-    assert printer.coloured(node, "none") == node
-    assert printer.coloured(node * 1000, "dark") == node * 1000
 
 
 def test_values_that_draw_themselves_are_drawn(fed):
