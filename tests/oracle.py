@@ -56,6 +56,7 @@ def answer(torch, sample, setup=""):
     space = {"torch": torch}
     exec(SETUP + setup, space)
     leaves = {name: x for name, x in space.items() if isinstance(x, torch.Tensor) and x.requires_grad}
+    torch.set_warn_always(True)  # else what an earlier sample was warned of is not said again
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:

@@ -9,6 +9,12 @@ GIVEN: set[str] = set()
 NATIVE = "aten/src/ATen/native/"
 
 
+class Always:
+    """Whether `torch.set_warn_always` asked for every warning each time."""
+
+    on = False
+
+
 def warn(text, category=UserWarning):
     """Warn at the first line up the stack that is neither in this package nor in a function written for an op."""
     frame, level = sys._getframe(1), 2
@@ -23,6 +29,6 @@ def is_inside(filename):
 
 def warn_once(text, place, category=UserWarning):
     """Warn the first time only, as PyTorch does from C++; `place` is file:line below ATen/native, or a path from the sources' root."""
-    if place not in GIVEN:
+    if place not in GIVEN or Always.on:
         GIVEN.add(place)
         warn(f"{text} (Triggered internally at /__w/pytorch/pytorch/{place if '/' in place else NATIVE + place}.)", category)

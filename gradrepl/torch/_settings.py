@@ -4,11 +4,12 @@ __name__ = __name__.removeprefix("gradrepl.")
 
 import functools
 
+from gradrepl.engine.advice import Always
 from gradrepl.engine.dtypes import CPU, Default
 from gradrepl.engine.dtypes import device as _device
 from gradrepl.engine.tensor import Tensor
 
-_STATE = dict(deterministic=False, warn_only=False, warn_always=False, precision="highest", threads=1, interop_threads=1)
+_STATE = dict(deterministic=False, warn_only=False, precision="highest", threads=1, interop_threads=1)
 
 
 def set_num_threads(int):
@@ -79,11 +80,12 @@ def get_float32_matmul_precision():
 
 
 def set_warn_always(b):
-    _STATE["warn_always"] = b
+    """Give the warnings that come once a process each time."""
+    Always.on = b
 
 
 def is_warn_always_enabled():
-    return _STATE["warn_always"]
+    return Always.on
 
 
 def set_flush_denormal(mode):

@@ -287,5 +287,4 @@ SAMPLES = [
     'torch.ones(2).type(torch.LongTensor), torch.ones(2).type("torch.IntTensor"), torch.ones(2).type(torch.float64), torch.ones(2).type(int), torch.ones(2).type(1)',
     "torch.tensor(torch.ones(1))",
     "torch.ones(1).new_tensor(torch.ones(1))",
-    "torch.Tensor([np.ones(2), np.ones(2)])",
 ]
