@@ -43,6 +43,8 @@ def cast(self, kind, copy=False, memory_format=None):
         return cast(self, kind).contiguous(memory_format=memory_format)
     if kind == self.array.dtype:
         return NAMES["clone"](self) if copy else self
+    if self.array.dtype.kind == "c" and kind.kind not in "cb":
+        warn_once("Casting complex values to real discards the imaginary part", "Copy.cpp:309")
     return NAMES["to_copy"](self if kind.kind in "fc" else tensor_of(self.array), kind)
 
 

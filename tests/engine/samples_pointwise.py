@@ -314,5 +314,4 @@ SAMPLES = [
     "torch.fill(a, 2)",
     "torch.fill(a, k)",
     "a.to(torch.float32)",
-    "z.to(torch.float64)",
 ]

@@ -3,7 +3,7 @@
 from gradrepl.engine.declare import formula
 from gradrepl.engine.formulas.general import where
 from gradrepl.engine.missing import without_derivative
-from gradrepl.engine.ops import ctc, losses
+from gradrepl.engine.ops import losses
 from gradrepl.engine.ops.activations import logsigmoid
 from gradrepl.engine.ops.pointwise import div_scalar
 
@@ -115,8 +115,3 @@ def multi_margin_backward(grad, self, target, *arguments):
 def multilabel_margin_backward(grad, self, target, *arguments):
     result = losses.multilabel_margin_loss_backward(grad, self, target, *arguments)
     return without_derivative("multilabel_margin_loss_backward", result, grad, self)
-
-
-@formula
-def ctc_backward(grad, log_probs, *arguments):
-    return without_derivative("_ctc_loss_backward", ctc.ctc_loss_backward(grad, log_probs, *arguments), grad, log_probs)

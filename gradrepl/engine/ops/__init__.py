@@ -5,7 +5,6 @@ from gradrepl.engine.ops import (
     comparison,
     complex,
     composed_losses,
-    ctc,
     cumulative,
     decompositions,
     distances,

@@ -3,6 +3,7 @@
 import numpy as np
 
 from gradrepl.engine.declare import Array, formula, op
+from gradrepl.engine.missing import without_derivative
 from gradrepl.engine.public import publish
 from gradrepl.engine.tensor import Tensor, tensor_of
 
@@ -91,7 +92,7 @@ def ctc_loss_backward(grad, log_probs, targets, input_lengths, target_lengths, r
             posterior = np.zeros_like(scores)
             np.add.at(posterior, (slice(None), states), np.exp(through))
             out[: len(scores), n] = (np.exp(scores) - posterior) * grad.array[n]
-    return tensor_of(out)
+    return without_derivative("_ctc_loss_backward", tensor_of(out), grad, log_probs)
 
 
 def lengths_of(lengths):
@@ -125,7 +126,7 @@ def check(log_probs, targets, input_lengths, target_lengths, blank):
             raise RuntimeError(f"{name} must be of size batch_size")
     if max(input_lengths, default=0) > steps:
         raise RuntimeError(
-            f"Expected input_lengths to have value at most {steps}, but got value {max(input_lengths)} (while checking arguments for ctc_loss_cpu)"
+            f"Expected input_lengths to have value at most {steps}, but got value {max(input_lengths)} (while checking arguments for ctc_loss_allocate_outputs)"
         )
 
 

@@ -2,10 +2,8 @@
 
 import numpy as np
 
-from gradrepl.engine.declare import formula, op
-from gradrepl.engine.gradients import arrays
+from gradrepl.engine.declare import op
 from gradrepl.engine.public import publish
-from gradrepl.engine.tensor import tensor_of
 
 
 def pairs(x):
@@ -43,12 +41,14 @@ def pdist_back(grad, x, p, distances):
     return out.astype(x.dtype)
 
 
-@formula
-def _pdist_backward(grad, self, p, result):
-    return tensor_of(pdist_back(grad.array, self.array, p, result.array))
-
-
-arrays(_pdist_backward)(pdist_back)
+@op(
+    "PdistBackwardBackward0",
+    grad="not_implemented('_pdist_backward')",
+    self="not_implemented('_pdist_backward')",
+    pdist="not_implemented('_pdist_backward')",
+)
+def _pdist_backward(grad, self, p, pdist):
+    return pdist_back(grad, self, p, pdist)
 
 
 def pdist(input, p=2):

@@ -7,18 +7,17 @@ import math
 from gradrepl.engine.advice import warn
 from gradrepl.engine.modes import no_grad
 from gradrepl.engine.names import NAMES
-from gradrepl.engine.ops import composed_losses, ctc, losses, nn_linear
+from gradrepl.engine.ops import composed_losses, losses
 from gradrepl.engine.ops.activations import logsigmoid
 from gradrepl.engine.ops.composed_losses import cosine_similarity, pairwise_distance
-from gradrepl.engine.ops.distances import pdist
 from gradrepl.engine.ops.shapes import broadcast_tensors
 from gradrepl.engine.out import into
 from gradrepl.engine.tensor import Tensor
 
-__all__ = """binary_cross_entropy binary_cross_entropy_with_logits cosine_embedding_loss cosine_similarity cross_entropy ctc_loss
-    gaussian_nll_loss linear_cross_entropy pdist hinge_embedding_loss huber_loss kl_div l1_loss margin_ranking_loss mse_loss
-    multi_margin_loss multilabel_margin_loss multilabel_soft_margin_loss nll_loss normalize pairwise_distance poisson_nll_loss
-    smooth_l1_loss soft_margin_loss triplet_margin_loss triplet_margin_with_distance_loss""".split()
+__all__ = """binary_cross_entropy binary_cross_entropy_with_logits cosine_embedding_loss cosine_similarity cross_entropy
+    gaussian_nll_loss hinge_embedding_loss huber_loss kl_div l1_loss margin_ranking_loss mse_loss multi_margin_loss
+    multilabel_margin_loss multilabel_soft_margin_loss nll_loss normalize pairwise_distance poisson_nll_loss smooth_l1_loss
+    soft_margin_loss triplet_margin_loss triplet_margin_with_distance_loss""".split()
 REDUCTIONS = {"none": 0, "mean": 1, "elementwise_mean": 1, "sum": 2}
 
 
@@ -109,23 +108,6 @@ def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="m
 def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean", label_smoothing=0.0):
     number = reduction_number(reduction, size_average, reduce)
     return composed_losses.cross_entropy_loss(input, target, weight, number, ignore_index, label_smoothing)
-
-
-def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction="mean", zero_infinity=False):
-    number = reduction_number(reduction)
-    return ctc.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, number, zero_infinity)
-
-
-def linear_cross_entropy(
-    input, linear_weight, target, *, linear_bias=None, weight=None, reduction="mean", ignore_index=None, label_smoothing=0.0, options=None
-):
-    """Cross entropy of `input @ linear_weight.T`; further dimensions of the weight are dimensions of the target."""
-    classes, *inner, features = linear_weight.shape
-    flat = linear_weight if not inner else linear_weight.reshape(-1, features)
-    scores = nn_linear.linear(input, flat, None if linear_bias is None else linear_bias.reshape(-1))
-    scores = scores.view(*input.shape[:-1], classes, *inner)
-    index = -100 if ignore_index is None else ignore_index
-    return cross_entropy(scores, target, weight, None, index, None, reduction, label_smoothing)
 
 
 def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
