@@ -10,7 +10,7 @@ from prompt_toolkit.key_binding import KeyBindings
 from prompt_toolkit.key_binding.bindings.completion import generate_completions
 from prompt_toolkit.keys import Keys
 
-from gradrepl.repl.paste import next_indent, wants_more
+from gradrepl.repl.paste import is_transcript, next_indent, wants_more
 
 CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 at_prompt = has_focus("DEFAULT_BUFFER")
@@ -91,6 +91,8 @@ def readable(source) -> bool:
 
 
 def run(event) -> None:
+    """Run what is typed. A transcript is taken off the screen: the shell shows it again, with results of today."""
+    event.app.erase_when_done = is_transcript(event.current_buffer.text)
     event.current_buffer.pasted_text = None
     event.current_buffer.validate_and_handle()
 

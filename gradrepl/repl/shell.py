@@ -7,7 +7,7 @@ from typing import Any
 from gradrepl.repl.commands import CommandError, as_command
 from gradrepl.repl.evaluate import Evaluator, remember_last_error, user_traceback
 from gradrepl.repl.namespace import Preloaded
-from gradrepl.repl.paste import inputs
+from gradrepl.repl.paste import inputs, is_transcript
 from gradrepl.repl.plain import PlainReader
 from gradrepl.repl.printer import Printer, paint
 from gradrepl.repl.scripts import exit_status, watch_engine
@@ -48,9 +48,9 @@ class Shell:
 
     def feed(self, text: str) -> None:
         """Run what was typed or pasted; the examples of a transcript one after the other, each shown with its prompt."""
-        pieces = inputs(text)
-        for source in pieces:
-            if len(pieces) > 1:
+        transcript = is_transcript(text)
+        for source in inputs(text):
+            if transcript:
                 print(paint(">>> ", "prompt", self.settings) + source.replace("\n", "\n... "))
             if not self.run(source):
                 break
