@@ -23,7 +23,7 @@ def show_graph(graph, settings, stream) -> None:
         theme = settings.theme if settings.theme in ("dark", "light") else graph.look.theme
         stream.write(encoded(png(graph.drawn(theme=theme)), known))
         return
-    draw(graph, stream)
+    draw(graph, stream, settings)
     path = os.path.join(folder(), f"graph-{next(numbers)}.svg")
     stream.write(f"picture: {graph.save(path)}\n")
 

@@ -48,7 +48,7 @@ def show(value: Any, settings=None) -> None:
     elif settings and hasattr(type(value), "interact") and is_terminal(stream) and is_terminal(sys.stdin):
         value.interact()
     elif draws_itself(value):
-        draw(value, stream)
+        draw(value, stream, settings)
     else:
         write(f"{abridged(repr(value))}\n", stream)
 
@@ -57,12 +57,13 @@ def draws_itself(value: Any) -> bool:
     return hasattr(type(value), "__rich__") or hasattr(type(value), "__rich_console__")
 
 
-def draw(value: Any, stream) -> None:
+def draw(value: Any, stream, settings=None) -> None:
     """Lay out what draws itself: in the width of a terminal, with colours if it has them; as text elsewhere."""
     if is_terminal(stream):
         from rich.console import Console
 
-        Console(file=stream, highlight=False, color_system="auto" if has_colour(stream) else None).print(value)
+        coloured = has_colour(stream) and not (settings and settings.theme == "none")
+        Console(file=stream, highlight=False, color_system="auto" if coloured else None).print(value)
     else:
         write(f"{value}\n", stream)
 

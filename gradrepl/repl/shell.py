@@ -77,6 +77,7 @@ class Shell:
         if not self.watching:  # from the first input on, for later questions
             self.watching = True
             watch_engine()
+        self.namespace.pop("__warningregistry__", None)  # it counts by line number, and every input begins at line 1
         command = as_command(source)
         good, shown = False, self.printer.count
         try:

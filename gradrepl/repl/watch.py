@@ -61,7 +61,7 @@ class Watched:
             import gradrepl
 
             seen = capture(value, names=self.shell.own_names())
-            draw(gradrepl.tree(seen.graph), sys.stdout)
+            draw(gradrepl.tree(seen.graph), sys.stdout, self.shell.settings)
         except ValueError as error:  # there is no graph under it now; the message says why
             return print(f"  {error}")
         latest = max((node.sequence for node in seen.graph.nodes), default=0)

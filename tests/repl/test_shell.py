@@ -188,6 +188,7 @@ def test_warnings_name_the_typed_line_and_say_what_to_do(fed):
     text = fed.error(SQUARE, "y = x * 2", "y.grad")
     assert "<gradrepl-3>:1: UserWarning: The .grad attribute" in text
     assert "retain_grad()" in text
+    assert "retain_grad()" in fed.error("y.grad")
 
 
 ADVICE = {
