@@ -2,9 +2,6 @@
 
 __name__ = __name__.removeprefix("gradrepl.")
 
-from types import FunctionType
-
-from gradrepl.engine.arguments import guard
 from gradrepl.engine.ops.fourier import (
     fft,
     fft2,
@@ -29,9 +26,6 @@ from gradrepl.engine.ops.fourier import (
     rfftfreq,
     rfftn,
 )
+from gradrepl.engine.public import show
 
-globals().update({
-    name: guard(function, f"fft_{name}", "fft")
-    for name, function in list(globals().items())
-    if isinstance(function, FunctionType) and name != "guard"
-})  # fmt: skip
+show(globals(), "fft")

@@ -2,9 +2,6 @@
 
 __name__ = __name__.removeprefix("gradrepl.")
 
-from types import FunctionType
-
-from gradrepl.engine.arguments import guard
 from gradrepl.engine.ops.decompositions import LinAlgError
 from gradrepl.engine.ops.linalg import (
     cholesky_ex,
@@ -49,9 +46,6 @@ from gradrepl.engine.ops.linalg import linalg_solve as solve
 from gradrepl.engine.ops.linalg import linalg_svd as svd
 from gradrepl.engine.ops.linalg import linalg_vander as vander
 from gradrepl.engine.ops.norms import vector_norm
+from gradrepl.engine.public import show
 
-globals().update({
-    name: guard(function, f"linalg_{name}", "linalg")
-    for name, function in list(globals().items())
-    if isinstance(function, FunctionType) and name != "guard"
-})  # fmt: skip
+show(globals(), "linalg")
