@@ -71,7 +71,8 @@ class Guard:
     def __exit__(self, kind, error, tb):
         State.running.pop()
         if isinstance(error, Exception):
-            warnings.warn(story(self.node), UserWarning, stacklevel=2)
+            for text in story(self.node):
+                warnings.warn(text, UserWarning, stacklevel=2)
 
     def check(self, answers):
         """Refuse nan among the gradients."""
@@ -82,13 +83,12 @@ class Guard:
 
 
 def story(node):
-    """The warning: where the node was made, and by the backward of which other node, and so on."""
+    """The warnings: where the node was made, and by the backward of which other node, and so on."""
     trace = node.metadata.get("traceback_")
-    text = DETECTED.format(node.name()) + (NO_TRACE if trace is None else TRACE.format("".join(trace)))
+    yield DETECTED.format(node.name()) + (NO_TRACE if trace is None else TRACE.format("".join(trace)))
     while (node := node.metadata.get("parent_")) is not None:
         trace = node.metadata.get("traceback_")
-        text += INDUCED_UNKNOWN.format(node.name()) if trace is None else INDUCED.format(node.name(), "".join(trace))
-    return text
+        yield INDUCED_UNKNOWN.format(node.name()) if trace is None else INDUCED.format(node.name(), "".join(trace))
 
 
 publish(globals(), functions="is_anomaly_enabled is_anomaly_check_nan_enabled")
