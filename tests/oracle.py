@@ -75,12 +75,15 @@ def result_of(sample, space):
 
 
 def observed(torch, result, leaves):
-    """The result, and the gradients of a weighted sum of its differentiable parts, twice."""
+    """The result, and the gradients of a weighted sum of its differentiable parts, twice; the first must be the same without a graph."""
     outputs = [x for x in flattened(result) if isinstance(x, torch.Tensor)]
     found = {"result": plain(torch, result), "nodes": [node_of(torch, x) for x in outputs]}
-    first = gradients(torch, [x for x in outputs if x.requires_grad], leaves)
+    differentiable = [x for x in outputs if x.requires_grad]
+    bare = plain(torch, gradients(torch, differentiable, leaves, create_graph=False, retain_graph=True))
+    first = gradients(torch, differentiable, leaves)
     second = gradients(torch, [x for x in first.values() if x.requires_grad], leaves)
-    return found | {"gradients": plain(torch, first), "second": plain(torch, second)}
+    answer = found | {"gradients": plain(torch, first), "second": plain(torch, second)}
+    return answer | ({"without a graph": bare} if differences(answer["gradients"], bare) else {})
 
 
 def flattened(value):
@@ -89,11 +92,11 @@ def flattened(value):
     return [value]
 
 
-def gradients(torch, outputs, leaves):
+def gradients(torch, outputs, leaves, **options):
     if not outputs:
         return {}
     weights = [torch.tensor([0.5 + 0.25 * (n % 5) for n in range(x.numel())], dtype=x.dtype).reshape(x.shape) for x in outputs]
-    found = torch.autograd.grad(outputs, list(leaves.values()), weights, create_graph=True, allow_unused=True)
+    found = torch.autograd.grad(outputs, list(leaves.values()), weights, **{"create_graph": True, "allow_unused": True, **options})
     return {name: gradient for name, gradient in zip(leaves, found) if gradient is not None}
 
 
