@@ -173,6 +173,11 @@ def unsqueeze_dims_to(grad, dims, sizes):
     return grad.reshape(sizes)
 
 
+@arrays(pointwise_ops.to_copy_backward)
+def to_copy_backward(grad, dtype):
+    return (grad.real if grad.dtype.kind == "c" != dtype.kind else grad).astype(dtype, copy=False)
+
+
 # ---- joining
 
 
