@@ -4,6 +4,8 @@ import ast
 import os
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
@@ -101,9 +103,10 @@ def show(line: Line, shell, fast: bool, first: bool) -> None:
     if not line.typed:
         print(paint(line.text, "prompt" if first else "comment", shell.settings))
         return
-    for number, text in enumerate(line.text.split("\n")):
-        print(paint("... " if number else ">>> ", "prompt", shell.settings), end="", flush=True)
-        type_out(text, fast)
+    with nullcontext() if fast else silent_keys():
+        for number, text in enumerate(line.text.split("\n")):
+            print(paint("... " if number else ">>> ", "prompt", shell.settings), end="", flush=True)
+            type_out(text, fast)
     shell.run(line.text)
     sys.stdout.flush()
     if not fast:
@@ -118,10 +121,11 @@ def type_out(text: str, fast: bool) -> None:
     print()
 
 
-def wait() -> None:
-    """Wait for a key: q, Escape and Ctrl-C leave, any other goes on."""
+@contextmanager
+def silent_keys() -> Iterator[None]:
+    """Keys that are pressed meanwhile are kept one by one, and do not appear between what is typed."""
     if os.name != "posix":
-        input()
+        yield
         return
     import termios
     import tty
@@ -129,9 +133,15 @@ def wait() -> None:
     descriptor = sys.stdin.fileno()
     before = termios.tcgetattr(descriptor)
     try:
-        tty.setcbreak(descriptor)
-        key = os.read(descriptor, 1)
+        tty.setcbreak(descriptor, termios.TCSANOW)
+        yield
     finally:
-        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+        termios.tcsetattr(descriptor, termios.TCSANOW, before)
+
+
+def wait() -> None:
+    """Wait for a key: q, Escape and Ctrl-D leave, any other goes on."""
+    with silent_keys():
+        key = os.read(sys.stdin.fileno(), 1) if os.name == "posix" else input().encode()[:1] or b" "
     if key in (b"q", b"Q", b"\x1b", b"\x04", b""):
         raise Left

@@ -255,3 +255,11 @@ def test_installed_torch(open_terminal):
     skip_without_torch()
     shell = open_terminal("--engine", "torch")
     shell.run(SQUARE, None).run("x * 2", REPR).run("tree(x * 2)", "leaf").wait("PyTorch").run("%engine", "start with `gradrepl` alone")
+
+
+def test_a_demo_waits_for_keys_and_can_be_left(open_terminal):
+    shell = open_terminal("demo", "chain")
+    shell.wait(">>> ").type(" ").wait(">>> ", 2).type(" ").wait(">>> ", 3).type("q")
+    assert shell.end() == 0
+    whole = open_terminal("demo", "chain", "--fast")
+    assert whole.end() == 0 and "grad_fn=<" in whole.text
