@@ -5,8 +5,9 @@ import json
 import pytest
 
 import gradrepl
+from tests.graphs.engines import installed_torch
 
-torch = pytest.importorskip("torch")
+torch = installed_torch()
 pytestmark = [pytest.mark.torch, pytest.mark.filterwarnings("ignore")]
 
 

@@ -7,10 +7,11 @@ from gradrepl.graphs import graph
 from gradrepl.render.data import as_data
 from gradrepl.render.labels import is_telling
 from tests.graphs import programs, snippets
+from tests.graphs.engines import installed_torch
 from tests.render.golden import GOLDEN
 
 SMALL = {"chain": (50,), "tree": (5,), "wide": (20,)}
-torch = pytest.importorskip("torch")
+torch = installed_torch()
 pytestmark = pytest.mark.torch
 
 
