@@ -1,9 +1,8 @@
 """Spread, order statistics and counts: declarations, 2-5 lines each."""
 
-import warnings
-
 import numpy as np
 
+from gradrepl.engine.advice import warn
 from gradrepl.engine.declare import op
 from gradrepl.engine.dims import as_dims, wrap_dim, wrap_dims
 from gradrepl.engine.missing import without_derivative
@@ -19,6 +18,10 @@ from gradrepl.engine.returns import RETURN_TYPES
 from gradrepl.engine.tensor import Tensor, tensor_of
 
 MEDIAN, NANMEDIAN, MODE, HISTOGRAM = (RETURN_TYPES[name] for name in ("median", "nanmedian", "mode", "histogram"))
+FEW_ROWS = (
+    "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations. (Triggered internally at "
+    "/__w/pytorch/pytorch/aten/src/ATen/native/Correlation.cpp:129.)"
+)
 FEW = (
     "{}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel divided by output "
     "numel). (Triggered internally at /__w/pytorch/pytorch/aten/src/ATen/native/ReduceOps.cpp:1861.)"
@@ -34,7 +37,7 @@ def spread(array, dim, correction, keepdim, name):
     count = array.size if axis is None else int(np.prod([array.shape[d] for d in axis], dtype=np.int64))
     freedom = count - (1 if correction is None else correction)
     if freedom <= 0:
-        warnings.warn(FEW.format(name), UserWarning, stacklevel=5)
+        warn(FEW.format(name))
     mean = np.true_divide(np.add.reduce(wide, axis, keepdims=True), count)
     if count > 1:  # PyTorch's running mean is NaN once it has met an infinity
         mean = np.where(np.isinf(mean), np.nan, mean)
@@ -197,9 +200,7 @@ def checked_probabilities(self, q, interpolation, name):
     if self.array.dtype.name not in ("float32", "float64"):
         raise RuntimeError(f"{name}() input tensor must be either float or double dtype")
     if interpolation not in ("linear", "lower", "higher", "midpoint", "nearest"):
-        raise RuntimeError(
-            f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}"
-        )
+        raise RuntimeError(f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}")
     if not isinstance(q, Tensor):
         if not 0 <= q <= 1:
             raise RuntimeError(f"{name}() q must be in the range [0, 1] but got {q:g}")
@@ -266,11 +267,7 @@ def cov(self, *, correction=1, fweights=None, aweights=None):
     if aweights is not None and correction:
         freedom = total - correction * (weights * aweights).sum() / total
     if freedom.array <= 0:
-        warnings.warn(
-            "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.",
-            UserWarning,
-            stacklevel=2,
-        )
+        warn(FEW_ROWS)
         freedom = tensor_of(np.zeros_like(freedom.array))
     rows = rows - average.unsqueeze(1)
     return (rows.mm((rows if weights is None else rows * weights).t().conj()) / freedom).squeeze()

@@ -3,9 +3,9 @@
 __name__ = "torch.nn.functional"
 
 import itertools
-import warnings
 
 from gradrepl import torch
+from gradrepl.engine.advice import warn
 from gradrepl.engine.declare import formula, op
 from gradrepl.engine.formulas.nn_normalization import derived
 from gradrepl.engine.modes import no_grad
@@ -21,7 +21,7 @@ MODES, BORDERS = ("bilinear", "nearest", "bicubic"), ("zeros", "border", "reflec
 
 def affine_grid(theta, size, align_corners=None):
     if align_corners is None:
-        warnings.warn(CHANGED, stacklevel=2)
+        warn(CHANGED)
     if not theta.is_floating_point():
         raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype}")
     dims = len(size) - 2
@@ -142,7 +142,7 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
             f"nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but got: '{padding_mode}'"
         )
     if align_corners is None:
-        warnings.warn(CHANGED, stacklevel=2)
+        warn(CHANGED)
     dims = input.dim() - 2
     if input.dim() not in (4, 5) or grid.dim() != input.dim():
         raise RuntimeError(
