@@ -44,7 +44,7 @@ def save(y: Any, path: str | os.PathLike, *, names: Any = None, **look: Any) -> 
 
 
 def listing(y: Any, *, names: Any = None, **look: Any) -> str:
-    """Return the graph under `y` as text, one line per op in the order of execution, to paste into an issue.
+    """Return the graph under `y` as text, one line per op in the order of execution, to paste into a bug report.
 
     >>> from gradrepl import torch
     >>> x = torch.ones(3, requires_grad=True)

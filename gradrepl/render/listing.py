@@ -1,4 +1,4 @@
-"""A graph as text, one line per op in the order of execution, to paste into an issue. Imports graphs and render only."""
+"""A graph as text, one line per op in the order of execution, to paste into a bug report. Imports graphs and render only."""
 
 from __future__ import annotations
 
