@@ -30,6 +30,8 @@ def piecewise(array, condition, inside, outside):
 def relu(self):
     if self.dtype.kind == "b":
         raise RuntimeError("Boolean inputs not supported for relu")
+    if self.dtype.kind == "c":
+        raise NotImplementedError("clamp is not supported for complex types")
     return np.maximum(self, self.dtype.type(0))
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from gradrepl.engine.arguments import guard
 from gradrepl.engine.declare import op
 from gradrepl.engine.dims import as_dims, wrap_dim, wrap_dims
 from gradrepl.engine.promotion import SCALARS
@@ -71,13 +72,16 @@ def vector_norm(self, ord=2, dim=None, keepdim=False, *, dtype=None):
     return linalg_vector_norm(self, ord, as_dims(dim), keepdim, dtype)
 
 
+checked_norm = guard(vector_norm, "linalg_vector_norm", "linalg")
+
+
 def norm(self, p="fro", dim=None, keepdim=False, dtype=None):
     """`torch.norm`, of everything or over dimensions; the Frobenius norm is the vector norm of order 2."""
     if p == "nuc":
         return FUNCTIONS["nuclear_norm"](self, dim if dim is not None else (-2, -1), keepdim)
     if isinstance(p, str) and p != "fro":
         raise RuntimeError(f"linalg.matrix_norm: Order {p} not supported.")
-    return vector_norm(self, 2 if p == "fro" else 2.0 if p is None else p, dim, keepdim, dtype=dtype)
+    return checked_norm(self, 2 if p == "fro" else 2.0 if p is None else p, dim, keepdim, dtype=dtype)
 
 
 @op(

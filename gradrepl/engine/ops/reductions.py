@@ -104,17 +104,10 @@ def prod(self, dim=ALL, keepdim=False, *, dtype=None):
     return prod_all(self, dtype) if dim is ALL else prod_dim(self, dim, keepdim, dtype)
 
 
-def nonempty(array, axis, name, argument="dim"):
-    """Extremes of nothing do not exist."""
-    for d in range(array.ndim) if axis is None else axis:
-        if array.shape[d] == 0:
-            raise IndexError(f"{name}(): Expected reduction dim {d} to have non-zero size.")
-
-
 def extreme(array, dim, keepdim, find, name):
     """The extreme along one dimension, and the place of the first one; the first NaN is the extreme if there is one."""
     if array.dtype.kind == "c":
-        raise NotImplementedError(f"\"{name}_values_cpu\" not implemented for '{SCALARS[array.dtype.name]}'")
+        raise RuntimeError(f"{name}(): does not support complex input")
     dim = wrap_dim(dim, array.ndim)
     if not array.ndim:
         return array.copy(), np.zeros((), np.int64)
@@ -216,7 +209,9 @@ def extreme_axis(array, dim, kind):
         raise NotImplementedError(f"\"{kind}_values_cpu\" not implemented for '{SCALARS[array.dtype.name]}'")
     if axis is None and not array.size:
         raise RuntimeError(EMPTY.format(f"a{kind}"))
-    nonempty(array, axis, f"a{kind}")
+    for d, shown in zip(axis or (), dim):
+        if not array.shape[d]:
+            raise IndexError(f"a{kind}(): Expected reduction dim {shown} to have non-zero size.")
     return axis
 
 
@@ -242,13 +237,16 @@ def amin(self, dim=(), keepdim=False):
 
 @op("AminmaxBackward0", outputs="min, max", self="aminmax_backward(grads, self, dim, keepdim, min, max)")
 def aminmax_dim(self, dim=None, keepdim=False):
+    if self.dtype.kind == "c":
+        raise NotImplementedError(f"\"aminmax_cpu\" not implemented for '{SCALARS[self.dtype.name]}'")
     if dim is None:
         if not self.size:
             raise RuntimeError("aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.")
         low, high = np.minimum.reduce(self, None), np.maximum.reduce(self, None)
         return (low.reshape((1,) * self.ndim), high.reshape((1,) * self.ndim)) if keepdim else (low, high)
     axis = wrap_dims(dim, self.ndim)
-    nonempty(self, axis, "aminmax")
+    if self.ndim and not self.shape[axis[0]]:
+        raise IndexError(f"aminmax: Expected reduction dim {dim} to have non-zero size.")
     return np.minimum.reduce(self, axis, keepdims=keepdim), np.maximum.reduce(self, axis, keepdims=keepdim)
 
 

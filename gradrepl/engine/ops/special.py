@@ -6,8 +6,8 @@ import numpy as np
 
 from gradrepl.engine.declare import op
 from gradrepl.engine.lazy import scipy_special, special
-from gradrepl.engine.ops.pointwise import PAIR, add_scalar, in_place, mul_scalar, number_tensor
-from gradrepl.engine.promotion import alike, narrowed
+from gradrepl.engine.ops.pointwise import PAIR, add_scalar, in_place, mul_scalar, number_tensor, refuse_kinds
+from gradrepl.engine.promotion import SCALARS, alike, narrowed
 from gradrepl.engine.public import publish
 from gradrepl.engine.tensor import Tensor, tensor_of
 
@@ -43,6 +43,7 @@ def lgamma(self):
 @op("DigammaBackward0", self="grad * polygamma(1, self)")
 def digamma(self):
     self = narrowed(self)
+    refuse_kinds(self, "digamma", "c", "")
     at_zero = np.copysign(self.dtype.type(np.inf), -self)
     return np.where(self == 0, at_zero, special("digamma", self))
 
@@ -52,10 +53,14 @@ def polygamma_of(self, n):
     self = narrowed(self)
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
+    refuse_kinds(self, POLYGAMMA.get(n, "polygamma"), "c", "")
     if n < 2:
         return trigamma(self) if n else special("digamma", self)
     scale = (1 if n % 2 else -1) * math.exp(math.lgamma(n + 1))
     return (self.dtype.type(scale) * special("zeta", self.dtype.type(n + 1), self)).astype(self.dtype)
+
+
+POLYGAMMA = {0: "digamma", 1: "trigamma"}
 
 
 def trigamma(x):
@@ -148,6 +153,7 @@ def log_product(x, y, log):
     """x * log(y) with 0 * log(anything) = 0, and NaN where y is NaN."""
     x, y = alike(x, y)
     x, y = narrowed(x), narrowed(y)
+    refuse_kinds(x, "xlogy" if log is np.log else "xlog1py")
     product = x * log(y)
     return np.where(np.isnan(y), y.dtype.type(np.nan), np.where(x == 0, y.dtype.type(0), product))
 
@@ -235,7 +241,10 @@ def plain(name, compute):
     """A function without a derivative: its result is outside the graph."""
 
     def function(input):
-        return tensor_of(compute(narrowed(input.array)))
+        array = narrowed(input.array)
+        if array.dtype.kind == "c" or array.dtype.char == "e":
+            raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{SCALARS[array.dtype.name]}'")
+        return tensor_of(compute(array))
 
     function.__name__ = function.__qualname__ = name
     return function

@@ -125,7 +125,7 @@ def middle_known(array, order, dim):
 
 
 def check_median(array, dim, name):
-    refuse_kinds(array, "median", "bc")
+    refuse_kinds(array, "median_out", "bc", "")
     if array.ndim and not array.shape[wrap_dim(dim, array.ndim)]:
         raise IndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size.")
 
@@ -169,6 +169,7 @@ def nanmedian(self, dim=None, keepdim=False):
 
 @op("ModeBackward0", **SELECTION)
 def mode_dim(self, dim=-1, keepdim=False):
+    refuse_kinds(self, "mode")
     if self.ndim and not self.shape[wrap_dim(dim, self.ndim)]:
         raise IndexError(f"mode(): Expected reduction dim {wrap_dim(dim, self.ndim)} to have non-zero size.")
     return selected(self, dim, keepdim, most_frequent)
@@ -279,7 +280,7 @@ def corrcoef(self):
     covariance = cov(self)
     if not covariance.array.ndim:
         return covariance / covariance
-    spreads = covariance.diag()
+    spreads = covariance.diagonal()
     spreads = (spreads.real if spreads.array.dtype.kind == "c" else spreads).sqrt()
     result = covariance / spreads.view((-1, 1)) / spreads.view((1, -1))
     if result.array.dtype.kind == "c":

@@ -206,9 +206,9 @@ def trunc(self):
 
 @op("RoundBackward0", self="zeros_like(grad)")
 def round_whole(self):
-    if self.dtype.kind == "b":
+    if self.dtype.kind in "bc":
         unsupported("round_vml_cpu", self)
-    return np.rint(real_only(self, "round")) if self.dtype.kind == "f" else self.copy()
+    return np.rint(self) if self.dtype.kind == "f" else self.copy()
 
 
 @op("RoundBackward1", self="zeros_like(grad)")
@@ -219,7 +219,9 @@ def round_decimals(self, decimals):
 
 def real_only(array, name):
     if array.dtype.kind == "c":
-        raise RuntimeError(f"{name} is not supported for complex inputs")
+        raise NotImplementedError(f"{name} is not supported for complex inputs")
+    if array.dtype.kind == "b":
+        unsupported(f"{name}_vml_cpu", array)
     return array
 
 
@@ -230,12 +232,18 @@ def frac(self):
 
 @op("Deg2RadBackward0", self="grad * 0.017453292519943295")
 def deg2rad(self):
-    return np.multiply(narrowed(self), 0.017453292519943295)
+    return turned(self, 0.017453292519943295, "deg2rad")
+
+
+def turned(array, factor, name):
+    if array.dtype.kind == "c":
+        raise RuntimeError(f"{name} is not supported for complex tensors.")
+    return np.multiply(narrowed(array), factor)
 
 
 @op("Rad2DegBackward0", self="grad * 57.29577951308232")
 def rad2deg(self):
-    return np.multiply(narrowed(self), 57.29577951308232)
+    return turned(self, 57.29577951308232, "rad2deg")
 
 
 @op("NanToNumBackward0", self="grad * isfinite(self)")
@@ -249,6 +257,8 @@ def nan_to_num(self, nan=None, posinf=None, neginf=None):
 @in_single
 def logit(self, eps=None):
     self = narrowed(self)
+    if self.dtype.kind == "c":
+        unsupported("logit_cpu", self)
     if eps is not None:
         self = np.clip(self, eps, 1 - eps)
     return single.log(self / (1 - self))
@@ -296,14 +306,21 @@ def positive(self):
 
 
 FREXP = RETURN_TYPES["frexp"]
-WRITABLE = """abs acos arccos:acos arcsin:asin arctan:atan asin atan ceil cos cosh deg2rad exp exp2 expm1 fix:trunc floor frac log log10
+def abs_(self):
+    if self.array.dtype.kind == "c":
+        raise RuntimeError("In-place abs is not supported for complex tensors.")
+    return in_place(abs)(self)
+
+
+WRITABLE = """acos arccos:acos arcsin:asin arctan:atan asin atan ceil cos cosh deg2rad exp exp2 expm1 fix:trunc floor frac log log10
     log1p log2 logit nan_to_num rad2deg reciprocal rsqrt sigmoid sin sinc sinh sqrt tan tanh trunc"""
 publish(
     globals(),
-    both=f"""{WRITABLE} acosh arccosh:acosh asinh arcsinh:asinh atanh arctanh:atanh absolute:abs sign sgn round square positive frexp""",
-    functions="round_ square_",
-    methods="round_ square_ __abs__:abs __pos__:positive",
-    in_place="absolute:abs sign sgn",
+    both=f"""{WRITABLE} abs absolute:abs acosh arccosh:acosh asinh arcsinh:asinh atanh arctanh:atanh sign sgn round square positive
+        frexp""",
+    functions="abs_ round_ square_",
+    methods="abs_ absolute_:abs_ round_ square_ __abs__:abs __pos__:positive",
+    in_place="sign sgn",
     in_place_both=f"""{WRITABLE} acosh:acosh_written arccosh:acosh_written asinh:asinh_written arcsinh:asinh_written atanh:atanh_written
         arctanh:atanh_written""",
 )
