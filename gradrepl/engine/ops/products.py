@@ -338,10 +338,10 @@ def tensordot(a, b, dims=2):
         for x, dim in ((a, i), (b, j)):
             require(x.array.ndim, f"Dimension specified as {dim} but tensor has no dimensions", IndexError)
         n, m = a.array.shape[wrap_dim(i, a.array.ndim)], b.array.shape[wrap_dim(j, b.array.ndim)]
-        if n == 1 != m:
-            b = b.sum(j, True)
-        elif m == 1 != n:
+        if m == 1:
             a = a.sum(i, True)
+        elif n == 1:
+            b = b.sum(j, True)
         elif n != m:
             raise RuntimeError(f"contracted dimensions need to match, but first has size {n} in dim {i} and second has size {m} in dim {j}")
         contracted *= a.array.shape[i]

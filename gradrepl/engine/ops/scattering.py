@@ -428,6 +428,7 @@ def take_along_dim(self, indices, dim=None):
             f"{indices.array.ndim} dimensions for indices"
         )
     at = wrap_dim(dim, self.array.ndim)
+    require(self.array.ndim, f"Dimension specified as {at} but tensor has no dimensions", IndexError)
     shape, other = (list(x.array.shape) for x in (self, indices))
     shape[at] = other[at] = 1
     common = broadcast(tuple(shape), tuple(other))
