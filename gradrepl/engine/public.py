@@ -1,5 +1,6 @@
 """Which names users see: what `torch.<name>` is, and what is a method of Tensor. Imports tensor and arguments only."""
 
+from importlib import import_module
 from types import FunctionType
 
 from gradrepl.engine.arguments import guard
@@ -22,6 +23,23 @@ def publish(scope, both="", functions="", methods="", in_place="", in_place_both
         setattr(Tensor, name + "_", guarded(scope[internal].declaration.functions["_"], name + "_", "methods"))
     for name, internal in pairs(in_place_both):
         FUNCTIONS[name + "_"] = guarded(scope[internal].declaration.functions["_"], name + "_", "functions")
+
+
+def defer(module, both="", functions="", methods=""):
+    """Show names whose module is imported when one of them is first called; it publishes them itself then."""
+    for name in (both + " " + functions).split():
+        FUNCTIONS[name] = waiting(module, name, FUNCTIONS.__getitem__)
+    for name in (both + " " + methods).split():
+        setattr(Tensor, name, waiting(module, name, lambda name: getattr(Tensor, name)))
+
+
+def waiting(module, name, published):
+    def stand_in(*args, **kwargs):
+        import_module(module)
+        return published(name)(*args, **kwargs)
+
+    stand_in.__name__ = stand_in.__qualname__ = name
+    return stand_in
 
 
 def guarded(shown, name, home):

@@ -2,6 +2,7 @@
 
 __name__ = __name__.removeprefix("gradrepl.")
 
+import gradrepl.engine.algebra
 from gradrepl.engine.ops.fourier import (
     fft,
     fft2,

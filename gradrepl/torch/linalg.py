@@ -2,6 +2,7 @@
 
 __name__ = __name__.removeprefix("gradrepl.")
 
+import gradrepl.engine.algebra
 from gradrepl.engine.ops.decompositions import LinAlgError
 from gradrepl.engine.ops.linalg import (
     cholesky_ex,

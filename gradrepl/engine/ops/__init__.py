@@ -1,4 +1,4 @@
-"""The declarations of the ops, a family a file."""
+"""The declarations of the ops, a family a file; those of algebra.py and nn.py come when they are first needed."""
 
 from gradrepl.engine.ops import (
     activations,
@@ -6,15 +6,10 @@ from gradrepl.engine.ops import (
     complex,
     composed_losses,
     cumulative,
-    decompositions,
     distances,
-    einsum,
-    fourier,
     indexing,
     joining,
-    linalg,
     losses,
-    lowrank,
     norms,
     padding,
     pointwise,
@@ -22,11 +17,23 @@ from gradrepl.engine.ops import (
     rearranging,
     reductions,
     scattering,
-    segments,
     shapes,
     sorting,
     special,
     statistics,
     unary,
     view_copies,
+)
+from gradrepl.engine.public import defer
+
+defer(
+    "gradrepl.engine.algebra",
+    both="""
+        cholesky cholesky_inverse cholesky_solve cross det eig geqrf inverse istft logdet lstsq lu_solve matrix_exp
+        matrix_power orgqr ormqr pinverse qr slogdet solve stft svd symeig triangular_solve
+    """,
+    functions="""
+        _segment_reduce chain_matmul einsum lu lu_unpack matrix_rank nuclear_norm pca_lowrank segment_reduce svd_lowrank
+    """,
+    methods="lu",
 )

@@ -84,7 +84,8 @@ def block_diag_op(tensors: list):
 
 @op("UnbindBackward0", self="unbind_backward(grads, dim)", **VIEWS)
 def unbind(self, dim=0):
-    require(self.ndim, f"Dimension specified as {wrap_dim(dim, 0)} but tensor has no dimensions", IndexError)
+    if not self.ndim:
+        raise IndexError(f"Dimension specified as {wrap_dim(dim, 0)} but tensor has no dimensions")
     before = lead(wrap_dim(dim, self.ndim))
     return [self[(*before, i, ...)] for i in range(self.shape[dim])]
 

@@ -72,14 +72,10 @@ def unpadded(grad, shape, padding, mode):
 def check_padding(array, padding, mode, dims):
     """PyTorch's checks of what a reflected or replicated padding may be."""
     sizes = array.shape[array.ndim - dims :]
-    empty = array.ndim not in (dims + 1, dims + 2) or 0 in array.shape[1:]
-    if empty:
-        forms = [f"({'N, ' * batch}{', '.join('CDHW'[i] for i in ([0, 3], [0, 2, 3], [0, 1, 2, 3])[dims - 1])})" for batch in (0, 1)]
+    if array.ndim not in (dims + 1, dims + 2) or 0 in array.shape[1:]:
         raise RuntimeError(
             f"Expected {dims + 1}D or {dims + 2}D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, "
             f"but got: {list(array.shape)}"
-            if forms
-            else ""
         )
     for i, (before, after) in enumerate(pairs_of(padding)):
         n = sizes[-1 - i]
