@@ -4,6 +4,7 @@ import ast
 import gc
 import importlib
 import sys
+from _thread import allocate_lock
 from collections.abc import Container
 from types import ModuleType
 from typing import Any
@@ -40,6 +41,7 @@ class Preloaded:
         self.given: dict[str, Any] = {}
         self.ready: dict[str, Any] = {}
         self.fresh = fresh
+        self.lock = allocate_lock()  # names are also put from the thread that warms the shell up
         self.start()
 
     def start(self) -> None:
@@ -68,7 +70,7 @@ class Preloaded:
         if not self.waiting:
             return
         reads, writes = used_names(tree)
-        for name in [name for name in self.waiting if name in reads and reads[name] <= writes.get(name, reads[name])]:
+        for name in [name for name in list(self.waiting) if name in reads and reads[name] <= writes.get(name, reads[name])]:
             self.put(name)
         if reads.keys() & REFLECTION:
             self.put_all()
@@ -78,17 +80,20 @@ class Preloaded:
 
     def put(self, name: str) -> None:
         """Import one name."""
-        home = self.waiting.pop(name, None)
-        if home is not None and name not in self.namespace:
-            self.namespace[name] = self.given[name] = imported(home)
+        with self.lock:
+            home = self.waiting.get(name)
+            if home is not None and name not in self.namespace:
+                self.given[name] = imported(home)
+                self.namespace.setdefault(name, self.given[name])  # the user's own assignment may have run meanwhile
+            self.waiting.pop(name, None)
 
     def put_all(self, wanted: Container[str] = PRELOADED) -> None:
         """Import every name; one that cannot be imported stays undefined until it is used, which raises the error."""
-        for name, home in [item for item in self.waiting.items() if item[0] in wanted]:
+        for name in [name for name in list(self.waiting) if name in wanted]:
             try:
                 self.put(name)
             except ImportError:
-                self.waiting[name] = home
+                continue
 
 
 def imported(home: str) -> Any:

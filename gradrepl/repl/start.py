@@ -11,7 +11,7 @@ from typing import Any
 
 from gradrepl.repl.history import HistoryFile
 from gradrepl.repl.namespace import new_main
-from gradrepl.repl.settings import Settings, config_folder, load_settings, state_folder, warn
+from gradrepl.repl.settings import config_folder, load_settings, state_folder, warn
 from gradrepl.repl.shell import Leave, Shell
 from gradrepl.repl.streams import is_dumb, is_terminal
 from gradrepl.repl.tracebacks import show_warning
@@ -107,7 +107,7 @@ def new_reader(shell: Shell):
         shell.settings,
         complete=lambda text: completions(text, shell),
         toolbar=lambda session: bottom_line(shell, session),
-        warm_up=lambda: warm_up(shell.settings, history),
+        warm_up=lambda: warm_up(shell, history),
         history=history,
     )
 
@@ -124,9 +124,8 @@ def bottom_line(shell: Shell, session):
     return toolbar(shell, session)
 
 
-def warm_up(settings: Settings, history: HistoryFile | None) -> None:
-    """What the first input will need, imported while the user reads the prompt."""
-    import torch  # noqa: F401
-
+def warm_up(shell: Shell, history: HistoryFile | None) -> None:
+    """What the first inputs will need, imported while the user reads the prompt."""
+    shell.preloaded.put_all()
     if history:
         history.trim()

@@ -248,3 +248,31 @@ def test_a_long_chain_is_shown_at_once(fed):
     assert fed("y").startswith("tensor([300003.]")
     assert fed.shell.printer.facts == "AddBackward0, 5001+ nodes, depth 5001+"
     fed("y.sum().backward(); del y")
+
+
+def test_a_first_input_waits_for_names_that_are_being_imported(fed, monkeypatch):
+    import threading
+
+    from gradrepl.repl import namespace
+
+    begun, go_on, imported = threading.Event(), threading.Event(), namespace.imported
+
+    def slow(home):
+        begun.set()
+        go_on.wait()
+        return imported(home)
+
+    monkeypatch.setattr(namespace, "imported", slow)
+    thread = threading.Thread(target=fed.shell.preloaded.put_all)
+    thread.start()
+    begun.wait()
+    threading.Timer(0.05, go_on.set).start()
+    assert fed("torch.ones(1)") == "tensor([1.])\n"
+    thread.join()
+    assert fed.shell.own_names() == {} and "explain" in fed.names
+
+
+def test_warming_up_writes_over_nothing(fed):
+    fed("step = 3")
+    fed.shell.preloaded.put_all()
+    assert fed("step") == "3\n"
