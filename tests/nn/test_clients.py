@@ -26,23 +26,23 @@ def test_einops():
         y.pow(2).sum().backward()
         print(torch.equal(x.grad, 2 * x), Rearrange("b c l -> b (c l)")(x).shape)
         """
-    ) == (
-        "torch.Size([2, 6, 2]) tensor([ 66., 210.], grad_fn=<SumBackward1>) torch.Size([2, 4])\n"
-        "True torch.Size([2, 12])\n"
-    )
+    ) == ("torch.Size([2, 6, 2]) tensor([ 66., 210.], grad_fn=<SumBackward1>) torch.Size([2, 4])\nTrue torch.Size([2, 12])\n")
 
 
 def test_opt_einsum():
     pytest.importorskip("opt_einsum")
-    assert run(
-        """
+    assert (
+        run(
+            """
         import opt_einsum
         a, b, c = torch.ones(2, 3, requires_grad=True), torch.ones(3, 4), torch.ones(4, 5)
         y = opt_einsum.contract("ij,jk,kl->il", a, b, c)
         y.sum().backward()
         print(y.shape, float(y.sum()), a.grad)
         """
-    ) == "torch.Size([2, 5]) 120.0 tensor([[20., 20., 20.],\n        [20., 20., 20.]])\n"
+        )
+        == "torch.Size([2, 5]) 120.0 tensor([[20., 20., 20.],\n        [20., 20., 20.]])\n"
+    )
 
 
 def test_torchviz():

@@ -34,14 +34,20 @@ TWICE = {
     "bicubic interpolation": (lambda x: F.interpolate(x, scale_factor=1.5, mode="bicubic"), (image,)),
     "nearest interpolation": (lambda x: F.interpolate(x, scale_factor=2), (image,)),
     "pixel_shuffle": (lambda x: F.pixel_unshuffle(F.pixel_shuffle(x, 2), 2), (image,)),
-    "bilinear": (lambda x, w: F.bilinear(x[..., :2], x[..., :3], w.reshape(4, 2, 3)), (image, kernel1.reshape(-1)[:24].detach().requires_grad_())),
+    "bilinear": (
+        lambda x, w: F.bilinear(x[..., :2], x[..., :3], w.reshape(4, 2, 3)),
+        (image, kernel1.reshape(-1)[:24].detach().requires_grad_()),
+    ),
     "grid_sample": (lambda x, g: F.grid_sample(x, g, align_corners=False), (image, grid)),
 }
 ONCE = {
     "scaled_dot_product_attention": (lambda q: F.scaled_dot_product_attention(q, q * 2, q + 1, is_causal=True), (query,)),
     "embedding_bag": (lambda w: F.embedding_bag(torch.tensor([[0, 2], [2, 4]]), w), (table,)),
     "pdist": (lambda w: F.pdist(w, 3.0), (table,)),
-    "ctc_loss": (lambda x: F.ctc_loss(x.log_softmax(2), torch.tensor([[1, 2], [3, 3]]), (2, 2), (2, 1)), (line.detach().transpose(0, 1)[:4, :, :5].clone().requires_grad_(),)),
+    "ctc_loss": (
+        lambda x: F.ctc_loss(x.log_softmax(2), torch.tensor([[1, 2], [3, 3]]), (2, 2), (2, 1)),
+        (line.detach().transpose(0, 1)[:4, :, :5].clone().requires_grad_(),),
+    ),
 }
 
 

@@ -43,7 +43,7 @@ from gradrepl.torch.distributions.relaxed_bernoulli import RelaxedBernoulli
 from gradrepl.torch.distributions.relaxed_categorical import RelaxedOneHotCategorical
 from gradrepl.torch.distributions.studentT import StudentT
 from gradrepl.torch.distributions.transformed_distribution import TransformedDistribution
-from gradrepl.torch.distributions.transforms import *
+from gradrepl.torch.distributions.transforms import *  # noqa: F403
 from gradrepl.torch.distributions.uniform import Uniform
 from gradrepl.torch.distributions.von_mises import VonMises
 from gradrepl.torch.distributions.weibull import Weibull

@@ -24,7 +24,8 @@ class MixtureSameFamily(Distribution):
         for one, other in zip(reversed(mixed), reversed(components)):
             if one != 1 and other != 1 and one != other:
                 raise ValueError(
-                    f"`mixture_distribution.batch_shape` ({mixed}) is not compatible with `component_distribution.batch_shape` ({components})"
+                    f"`mixture_distribution.batch_shape` ({mixed}) is not compatible with "
+                    f"`component_distribution.batch_shape` ({components})"
                 )
         count, total = mixture_distribution.logits.shape[-1], component_distribution.batch_shape[-1]
         if count is not None and total is not None and count != total:

@@ -7,7 +7,7 @@ import importlib as _importlib
 import gradrepl.torch.nn.functional as functional
 import gradrepl.torch.nn.init as init
 import gradrepl.torch.nn.parameter as parameter
-from gradrepl.torch.nn.modules import *
+from gradrepl.torch.nn.modules import *  # noqa: F403
 from gradrepl.torch.nn.parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 
 _SUBMODULES = {"utils", "attention", "grad"}

@@ -9,9 +9,6 @@ from gradrepl.engine.ops import activations as ops
 from gradrepl.engine.ops.activations import glu, hardshrink, logsigmoid, prelu, softplus, softshrink
 from gradrepl.engine.ops.pointwise import in_place
 
-__all__ = """celu celu_ elu elu_ gelu glu gumbel_softmax hardshrink hardsigmoid hardswish hardtanh hardtanh_ leaky_relu leaky_relu_
-    log_softmax logsigmoid mish prelu relu relu6 relu_ rrelu rrelu_ selu selu_ sigmoid silu softmax softmin softplus softshrink softsign
-    tanh tanhshrink threshold threshold_""".split()
 relu_, hardtanh_, threshold_ = (in_place(op) for op in (ops.relu, ops.hardtanh, ops.threshold))
 elu_, celu_, selu_ = ops.elu_, ops.celu_, ops.selu_
 

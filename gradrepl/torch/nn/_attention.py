@@ -12,9 +12,6 @@ from gradrepl.engine.ops.nn_linear import linear
 from gradrepl.torch.nn._layers import dropout
 from gradrepl.torch.nn._windows import pad
 
-__all__ = """scaled_dot_product_attention multi_head_attention_forward _canonical_mask _none_or_dtype _in_projection
-    _in_projection_packed""".split()
-
 
 def _none_or_dtype(input):
     return None if input is None else input.dtype

@@ -19,9 +19,14 @@ SILENCED = (
 class Global:
     """The hooks of all modules."""
 
-    forward_pre, forward, forward_with_kwargs, always_called = OrderedDict(), OrderedDict(), OrderedDict(), OrderedDict()
-    backward_pre, backward, is_full = OrderedDict(), OrderedDict(), None
-    registration = dict(parameters=OrderedDict(), buffers=OrderedDict(), modules=OrderedDict())
+    forward_pre: OrderedDict = OrderedDict()
+    forward: OrderedDict = OrderedDict()
+    forward_with_kwargs: OrderedDict = OrderedDict()
+    always_called: OrderedDict = OrderedDict()
+    backward_pre: OrderedDict = OrderedDict()
+    backward: OrderedDict = OrderedDict()
+    is_full: bool | None = None
+    registration: dict[str, OrderedDict] = dict(parameters=OrderedDict(), buffers=OrderedDict(), modules=OrderedDict())
     hooked = (forward_pre, forward, backward_pre, backward)
 
 

@@ -2,22 +2,13 @@
 
 __name__ = "torch.nn.functional"
 
-
 import gradrepl.engine.nn
 from gradrepl import torch
 from gradrepl.engine.advice import warn
 from gradrepl.engine.ops import nn_embedding as tables
 from gradrepl.engine.ops import nn_normalization as ops
 from gradrepl.engine.ops.nn_linear import bilinear, linear
-from gradrepl.engine.public import FUNCTIONS
 from gradrepl.torch.nn._windows import avg_pool2d, avg_pool3d, pad
-
-__all__ = """linear bilinear batch_norm instance_norm layer_norm group_norm rms_norm local_response_norm dropout dropout1d dropout2d
-    dropout3d alpha_dropout feature_alpha_dropout embedding embedding_bag one_hot pdist
-    _verify_batch_size""".split()
-
-
-pdist = FUNCTIONS["pdist"]
 
 # ---- normalisation
 

@@ -14,10 +14,6 @@ from gradrepl.engine.ops.shapes import broadcast_tensors
 from gradrepl.engine.out import into
 from gradrepl.engine.tensor import Tensor
 
-__all__ = """binary_cross_entropy binary_cross_entropy_with_logits cosine_embedding_loss cosine_similarity cross_entropy
-    gaussian_nll_loss hinge_embedding_loss huber_loss kl_div l1_loss margin_ranking_loss mse_loss multi_margin_loss
-    multilabel_margin_loss multilabel_soft_margin_loss nll_loss normalize pairwise_distance poisson_nll_loss smooth_l1_loss
-    soft_margin_loss triplet_margin_loss triplet_margin_with_distance_loss""".split()
 REDUCTIONS = {"none": 0, "mean": 1, "elementwise_mean": 1, "sum": 2}
 
 

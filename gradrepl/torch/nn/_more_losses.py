@@ -6,10 +6,9 @@ import math
 
 import gradrepl.engine.nn
 from gradrepl.engine.ops import nn_ctc
+from gradrepl.engine.ops.nn_distance import pdist
 from gradrepl.engine.ops.nn_linear import linear
 from gradrepl.torch.nn._losses import cross_entropy, reduction_number
-
-__all__ = ["ctc_loss", "linear_cross_entropy"]
 
 
 def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction="mean", zero_infinity=False):
@@ -44,8 +43,8 @@ def linear_cross_entropy(
         raise RuntimeError(f"expected linear_bias shape {(classes, *out_features)}, got {tuple(linear_bias.shape)}")
     if out_features and input.dim() == 1:
         raise RuntimeError(
-            f"K-dimensional loss defined by linear_weight shape {tuple(linear_weight.shape)} requires batched input, (N, {in_features}), got "
-            f"unbatched input with shape {tuple(input.shape)}"
+            f"K-dimensional loss defined by linear_weight shape {tuple(linear_weight.shape)} requires batched input, (N, {in_features}), "
+            f"got unbatched input with shape {tuple(input.shape)}"
         )
     if ignore_index is not None and target.is_floating_point():
         raise RuntimeError("ignore_index cannot be specified when target contains probabilities")

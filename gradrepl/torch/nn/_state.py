@@ -95,7 +95,7 @@ def save_to_state_dict(self, destination, prefix, keep_vars):
 
 
 def state_dict(self, *args, destination=None, prefix="", keep_vars=False):
-    destination, prefix, keep_vars = (*args, *(destination, prefix, keep_vars)[len(args) :])
+    destination, prefix, keep_vars = list(args) + [destination, prefix, keep_vars][len(args) :]
     if destination is None:
         destination = OrderedDict()
         destination._metadata = OrderedDict()

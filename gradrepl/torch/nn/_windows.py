@@ -23,14 +23,6 @@ avg_pool1d, adaptive_avg_pool1d = FUNCTIONS["avg_pool1d"], FUNCTIONS["adaptive_a
 channel_shuffle, pixel_shuffle, pixel_unshuffle = (FUNCTIONS[f"{name}shuffle"] for name in ("channel_", "pixel_", "pixel_un"))
 native_channel_shuffle = channel_shuffle
 
-__all__ = """conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d unfold fold max_pool1d max_pool2d max_pool3d
-    max_pool1d_with_indices max_pool2d_with_indices max_pool3d_with_indices avg_pool1d avg_pool2d avg_pool3d adaptive_avg_pool1d
-    adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d
-    adaptive_max_pool1d_with_indices adaptive_max_pool2d_with_indices adaptive_max_pool3d_with_indices fractional_max_pool2d
-    fractional_max_pool3d fractional_max_pool2d_with_indices fractional_max_pool3d_with_indices max_unpool1d max_unpool2d max_unpool3d
-    lp_pool1d lp_pool2d lp_pool3d interpolate upsample upsample_nearest upsample_bilinear pixel_shuffle pixel_unshuffle channel_shuffle
-    native_channel_shuffle affine_grid grid_sample pad""".split()
-
 
 def tuple_of(value, dims):
     return tuple(value) if isinstance(value, (tuple, list)) else (value,) * dims
@@ -243,9 +235,9 @@ def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
     high, wide = ((n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, d, p, s in along)
     if input.size(-1) != high * wide:
         raise RuntimeError(
-            f"Given output_size={output_size}, kernel_size={kernel}, dilation={dilation}, padding={padding}, stride={stride}, expected size "
-            f"of input's dimension {input.dim() - 1} to match the calculated number of sliding blocks {high} * {wide} = {high * wide}, but "
-            f"got input.size({input.dim() - 1})={input.size(-1)}."
+            f"Given output_size={output_size}, kernel_size={kernel}, dilation={dilation}, padding={padding}, stride={stride}, expected "
+            f"size of input's dimension {input.dim() - 1} to match the calculated number of sliding blocks {high} * {wide} = {high * wide}"
+            f", but got input.size({input.dim() - 1})={input.size(-1)}."
         )
     return col2im(input, output_size, kernel, dilation, padding, stride)
 

@@ -8,7 +8,7 @@ import warnings
 from gradrepl import torch
 
 NO_OP = "Initializing zero-element tensors is a no-op"
-GAINS = dict.fromkeys("linear conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d sigmoid".split(), 1)
+GAINS: dict[str, float] = dict.fromkeys("linear conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d sigmoid".split(), 1)
 GAINS |= dict(tanh=5.0 / 3, relu=math.sqrt(2.0), selu=3.0 / 4)
 
 

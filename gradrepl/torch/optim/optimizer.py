@@ -14,15 +14,16 @@ from gradrepl.torch.utils.hooks import RemovableHandle
 
 required = object()
 _params_t = ParamsT = Iterable
-_global_optimizer_pre_hooks, _global_optimizer_post_hooks = OrderedDict(), OrderedDict()
+_global_optimizer_pre_hooks: OrderedDict = OrderedDict()
+_global_optimizer_post_hooks: OrderedDict = OrderedDict()
 HOOKS = "step_pre step_post state_dict_pre state_dict_post load_state_dict_pre load_state_dict_post".split()
 DUPLICATES = (
     "optimizer contains a parameter group with duplicate parameters; in future, this will cause an error; see "
     "github.com/pytorch/pytorch/issues/40967 for more information"
 )
 SETS = (
-    "optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets will change between runs. Please "
-    "use a list instead."
+    "optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets will change between runs. "
+    "Please use a list instead."
 )
 NOT_ITERABLE = "params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
 OTHER_SIZE = "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"

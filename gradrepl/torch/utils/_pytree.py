@@ -17,7 +17,7 @@ class TreeSpec:
         own = self.type, self.context, self.children_specs
         return isinstance(other, TreeSpec) and own == (other.type, other.context, other.children_specs)
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def is_leaf(self):
         return self.type is None

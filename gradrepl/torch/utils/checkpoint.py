@@ -16,8 +16,8 @@ IMPLICIT = (
 IMPLICIT_ONE = "Starting in PyTorch 2.9, calling checkpoint without use_reentrant will raise an exception. "
 IMPLICIT_MANY = "In version 2.9 we will raise an exception if use_reentrant is not passed. "
 NOT_WITH_GRAD = (
-    "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an `inputs` parameter to .backward(). To resolve "
-    "this error, you can either set use_reentrant=False, or call .backward() without passing the `inputs` argument."
+    "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an `inputs` parameter to .backward(). To "
+    "resolve this error, you can either set use_reentrant=False, or call .backward() without passing the `inputs` argument."
 )
 
 

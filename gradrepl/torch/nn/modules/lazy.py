@@ -12,7 +12,7 @@ WARNING = "Lazy modules are a new feature under heavy development so changes to 
 class LazyModuleMixin:
     """Before the first call the parameters are uninitialized; the call makes them, and the module becomes `cls_to_become`."""
 
-    cls_to_become = None
+    cls_to_become: type | None = None
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)

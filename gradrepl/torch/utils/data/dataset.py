@@ -12,9 +12,9 @@ from gradrepl import torch
 
 _T_co = TypeVar("_T_co", covariant=True)
 NO_GETITEMS = (
-    "{} overrides __getitem__ but not __getitems__. When subclassing Subset and overriding __getitem__, you must also override __getitems__ "
-    "to ensure DataLoader works correctly with your custom logic. A simple implementation:\n\ndef __getitems__(self, indices):\n    return "
-    "[self.__getitem__(idx) for idx in indices]"
+    "{} overrides __getitem__ but not __getitems__. When subclassing Subset and overriding __getitem__, you must also override "
+    "__getitems__ to ensure DataLoader works correctly with your custom logic. A simple implementation:\n\n"
+    "def __getitems__(self, indices):\n    return [self.__getitem__(idx) for idx in indices]"
 )
 
 
