@@ -126,7 +126,8 @@ def check(log_probs, targets, input_lengths, target_lengths, blank):
             raise RuntimeError(f"{name} must be of size batch_size")
     if max(input_lengths, default=0) > steps:
         raise RuntimeError(
-            f"Expected input_lengths to have value at most {steps}, but got value {max(input_lengths)} (while checking arguments for ctc_loss_allocate_outputs)"
+            f"Expected input_lengths to have value at most {steps}, but got value {max(input_lengths)} "
+            "(while checking arguments for ctc_loss_allocate_outputs)"
         )
 
 

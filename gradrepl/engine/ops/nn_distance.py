@@ -54,6 +54,8 @@ def _pdist_backward(grad, self, p, pdist):
 def pdist(input, p=2):
     if input.array.ndim != 2:
         raise RuntimeError(f"pdist only supports 2D tensors, got: {input.array.ndim}D")
+    if input.array.dtype.kind != "f":
+        raise RuntimeError("pdist only supports floating-point dtypes")
     if p < 0:
         raise RuntimeError("pdist only supports non-negative p values")
     return _pdist_forward(input, p)
