@@ -31,25 +31,7 @@ def short_name(node):
     return re.sub(r"Backward(\d*)$", lambda match: match[1].lstrip("0"), node.name())
 
 
-# NumPy's dtype name -> the scalar type that messages speak of
-SCALAR_NAMES = dict(
-    float16="Half",
-    bfloat16="BFloat16",
-    float32="Float",
-    float64="Double",
-    complex64="ComplexFloat",
-    complex128="ComplexDouble",
-    int8="Char",
-    int16="Short",
-    int32="Int",
-    int64="Long",
-    uint8="Byte",
-    uint16="UInt16",
-    uint32="UInt32",
-    uint64="UInt64",
-    bool="Bool",
-)
-# and as a few messages spell it in C's words
+# NumPy's dtype name -> the scalar type as a few messages spell it, in C's words
 SCALAR_TYPES = dict(
     float16="c10::Half",
     float32="float",

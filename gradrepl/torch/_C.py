@@ -7,8 +7,9 @@ from types import SimpleNamespace
 from gradrepl.engine.function import DelayedError
 from gradrepl.engine.missing import NotImplementedNode
 from gradrepl.engine.names import NAMES
-from gradrepl.engine.node import AccumulateGrad, InputMetadata, SavedTensor
+from gradrepl.engine.node import AccumulateGrad, InputMetadata
 from gradrepl.engine.random import Generator
+from gradrepl.engine.saved import SavedTensor
 from gradrepl.engine.subclasses import DisableTorchFunctionSubclass, _disabled_torch_function_impl
 from gradrepl.engine.tensor import Tensor as TensorBase
 from gradrepl.engine.views import CopySlices

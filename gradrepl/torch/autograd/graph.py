@@ -10,8 +10,8 @@ from gradrepl.engine.backward import GradientEdge, get_gradient_edge, pack_saved
 from gradrepl.engine.execution import current_run
 from gradrepl.engine.modes import here
 from gradrepl.engine.names import listen, unlisten
-from gradrepl.engine.node import WRONG_HOOKS
 from gradrepl.engine.node import Node as _Node
+from gradrepl.engine.saved import WRONG_HOOKS
 from gradrepl.engine.tensor import Tensor
 from gradrepl.engine.views import written
 

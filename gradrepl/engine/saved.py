@@ -1,0 +1,102 @@
+"""What nodes keep for their backward: tensors that went through a pack hook, and the places that users see. Imports tensor and names."""
+
+from gradrepl.engine.names import NAMES
+from gradrepl.engine.tensor import Tensor, tensor_of
+
+PACK_WRITES = (
+    "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be modified by in-place "
+    "operations as this can lead to unexpected side-effects. Please open an issue if you need to perform in-place operations on the input "
+    "to a pack hook."
+)
+HOOKED = "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks is allowed at a time."
+FREED = (
+    "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the graph are freed when you call "
+    ".backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if you need to "
+    "access saved variables after calling backward."
+)
+WRONG_HOOKS = (
+    "{}(): incompatible function arguments. The following argument types are supported:\n    1. ({}arg0: collections.abc.Callable, arg1: "
+    "collections.abc.Callable) -> None\n\nInvoked with: "
+)
+RELEASED = "released"
+NAMES["RELEASED"] = RELEASED
+NUMBERS = (bool, int, float, complex)
+
+
+class Packed:
+    """A saved tensor that went through a pack hook, and where it stands in the graph: what comes back stands there again."""
+
+    __slots__ = ("value", "unpack", "edge", "needs_grad")
+
+    def __init__(self, tensor, edge, needs_grad, pack, unpack):
+        version = tensor.counter.version
+        self.edge, self.needs_grad, self.unpack = edge, needs_grad, unpack
+        self.value = pack(tensor)
+        if tensor.counter.version != version:
+            raise RuntimeError(PACK_WRITES)
+
+    def restored(self, node):
+        result = self.unpack(self.value)
+        if not isinstance(result, Tensor):
+            raise TypeError(f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type(result).__name__}")
+        tensor = tensor_of(result.array)
+        tensor.counter = result.share_counter()
+        if self.needs_grad:
+            tensor.needs_grad = True
+            tensor.node, tensor.output_nr = (node.seen_as(), self.edge) if isinstance(self.edge, int) else self.edge
+        return tensor
+
+
+class SavedTensor:
+    """`_raw_saved_…`: a place where pack hooks can be set by hand. `index` is the place in a saved list."""
+
+    __module__ = "torch._C._autograd"
+
+    def __init__(self, node, place, index=None):
+        self.node, self.place, self.index = node, place, index
+
+    @property
+    def value(self):
+        value = self.node.saved[self.place]
+        return value if self.index is None or value is RELEASED else value[self.index]
+
+    def register_hooks(self, *hooks):
+        if len(hooks) != 2 or not all(map(callable, hooks)):
+            arguments = ", ".join(map(repr, (self, *hooks)))
+            raise TypeError(WRONG_HOOKS.format("register_hooks", "self: torch._C._autograd.SavedTensor, ") + arguments)
+        (pack, unpack), value = hooks, self.value
+        if isinstance(value, Packed):
+            raise RuntimeError(HOOKED)
+        if value is None:
+            raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
+        if value is RELEASED:
+            raise RuntimeError(FREED)
+        if self.index is None:
+            self.node.pack(pack, unpack, (self.place,))
+        else:
+            saved = list(self.node.saved)
+            saved[self.place] = list(saved[self.place])
+            saved[self.place][self.index] = self.node.packed(self.place, value, pack, unpack)
+            self.node.saved, self.node.versions = tuple(saved), None
+
+    def unpack(self):
+        value = self.node.unpacked(self.place)
+        return value if self.index is None else value[self.index]
+
+    @property
+    def data(self):
+        """What is kept, as it is: no hook runs and no version is checked; None once it is freed."""
+        value = self.value
+        if value is RELEASED or value is None:
+            return None
+        return value.value if isinstance(value, Packed) else value if isinstance(value, Tensor) else tensor_of(value)
+
+    @property
+    def unpack_hook(self):
+        return self.value.unpack if isinstance(self.value, Packed) else None
+
+
+def raw_saved(node, place):
+    """What `_raw_saved_…` shows."""
+    value = node.saved[place]
+    return tuple(SavedTensor(node, place, i) for i in range(len(value))) if isinstance(value, list) else SavedTensor(node, place)
