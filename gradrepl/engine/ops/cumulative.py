@@ -132,10 +132,9 @@ def integral(y, x, dx, dim, whole):
     if not y.array.ndim:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     length = y.array.shape[wrap_dim(dim, y.array.ndim)]
-    if length == 0:
+    if length == 0 and whole:
         shape = list(y.array.shape)
-        if whole:
-            del shape[dim]
+        del shape[dim]
         return y.new_zeros(shape)
     if x is None and whole:
         return mul_scalar(y.sum(dim) - mul_scalar(y.select(dim, 0) + y.select(dim, -1), 0.5), float(dx))

@@ -226,7 +226,7 @@ def quantiles(self, q, dim, keepdim, interpolation, name):
     if dim is not None and ndim:
         kept[wrapped : wrapped + 1] = [1] if keepdim else []
     line = self.flatten() if dim is None else self
-    if dim is not None and ndim and wrapped != ndim - 1:
+    if dim is not None and wrapped != ndim - 1:
         line = self.unsqueeze(-1).transpose(wrapped, -1)
     ordered = line.sort()[0]
     ordered = ordered.view((*kept, ordered.array.shape[-1] if ordered.array.ndim else 1))
