@@ -1,6 +1,5 @@
 """Derivatives of activations that one expression does not hold."""
 
-
 from gradrepl.engine.declare import formula
 from gradrepl.engine.formulas.general import where
 from gradrepl.engine.missing import without_derivative

@@ -7,9 +7,10 @@ import numpy as np
 from gradrepl.engine.modes import no_grad
 from gradrepl.engine.ops.activations import log_softmax_dim
 from gradrepl.engine.ops.comparison import choose, masked_fill
+from gradrepl.engine.ops.extremes import clamp_min_
 from gradrepl.engine.ops.losses import nll_loss2d_forward, nll_loss_forward
 from gradrepl.engine.ops.norms import norm_dims, vector_norm
-from gradrepl.engine.ops.pointwise import add_scalar, clamp_min_, div_scalar, mul_scalar, sub_scalar, subtracted_from
+from gradrepl.engine.ops.pointwise import add_scalar, div_scalar, mul_scalar, sub_scalar, subtracted_from
 from gradrepl.engine.ops.shapes import broadcast_tensors
 from gradrepl.engine.ops.special import xlogy
 from gradrepl.engine.promotion import SCALARS
@@ -149,9 +150,7 @@ def check_classes(self, target, weight):
 
 def check_image(self, target):
     if target.array.ndim != 3:
-        raise RuntimeError(
-            f"only batches of spatial targets supported (3D tensors) but got targets of dimension: {target.array.ndim}"
-        )
+        raise RuntimeError(f"only batches of spatial targets supported (3D tensors) but got targets of dimension: {target.array.ndim}")
     if self.shape[0] != target.shape[0] or self.shape[2:] != target.shape[1:]:
         raise RuntimeError(f"size mismatch (got input: {list(self.shape)} , target: {list(target.shape)}")
 

@@ -40,9 +40,7 @@ def real_dtype(array):
 @op("LinalgVectorNormBackward0", self="vector_norm_backward(grad, self, ord, result, dim, keepdim)")
 def linalg_vector_norm(self, ord=2, dim=None, keepdim=False, dtype=None):
     if self.dtype.kind not in "fc":
-        raise RuntimeError(
-            f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {SCALARS[self.dtype.name]}"
-        )
+        raise RuntimeError(f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {SCALARS[self.dtype.name]}")
     if dtype and dtype.array.itemsize < self.dtype.itemsize:
         raise RuntimeError(
             f"linalg.vector_norm: the dtype of the input ({SCALARS[self.dtype.name]}) should be convertible without narrowing to the "

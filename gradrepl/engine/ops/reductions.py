@@ -5,7 +5,7 @@ import numpy as np
 from gradrepl.engine import single
 from gradrepl.engine.declare import op
 from gradrepl.engine.dims import ALL, as_dims, wrap_dim, wrap_dims
-from gradrepl.engine.ops.pointwise import maximum, minimum
+from gradrepl.engine.ops.extremes import maximum, minimum
 from gradrepl.engine.promotion import SCALARS
 from gradrepl.engine.public import publish
 from gradrepl.engine.returns import RETURN_TYPES
@@ -56,9 +56,7 @@ def averaged(array, axis, keepdims, dtype, name="mean"):
     target = dtype.array if dtype else array.dtype
     if target.kind not in "fc":
         how = "could not infer output dtype. Input" if not dtype else "could not infer output dtype. Optional"
-        raise RuntimeError(
-            f"{name}(): {how} dtype must be either a floating point or complex dtype. Got: {SCALARS[target.name]}"
-        )
+        raise RuntimeError(f"{name}(): {how} dtype must be either a floating point or complex dtype. Got: {SCALARS[target.name]}")
     wide = array.astype(WIDE.get(target, target), copy=False)
     result = single.total(wide, axis, keepdims)
     count = array.size if axis is None else int(np.prod([array.shape[d] for d in axis], dtype=np.int64))

@@ -170,9 +170,7 @@ def sigmoid_backward(grad_output, output):
 @op("SignBackward0", self="zeros_like(grad)")
 def sign(self):
     if self.dtype.kind == "c":
-        raise NotImplementedError(
-            "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."
-        )
+        raise NotImplementedError("Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead.")
     return signs(self)
 
 
@@ -306,6 +304,8 @@ def positive(self):
 
 
 FREXP = RETURN_TYPES["frexp"]
+
+
 def abs_(self):
     if self.array.dtype.kind == "c":
         raise RuntimeError("In-place abs is not supported for complex tensors.")
