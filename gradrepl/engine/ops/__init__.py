@@ -25,3 +25,16 @@ from gradrepl.engine.ops import (
     unary,
     view_copies,
 )
+from gradrepl.engine.public import defer
+
+defer(
+    "gradrepl.engine.algebra",
+    both="""
+        cholesky cholesky_inverse cholesky_solve cross det eig geqrf inverse istft logdet lstsq lu_solve matrix_exp
+        matrix_power orgqr ormqr pinverse qr slogdet solve stft svd symeig triangular_solve
+    """,
+    functions="""
+        _segment_reduce chain_matmul einsum lu lu_unpack matrix_rank nuclear_norm pca_lowrank segment_reduce svd_lowrank
+    """,
+    methods="lu",
+)
