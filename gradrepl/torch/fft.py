@@ -2,7 +2,7 @@
 
 __name__ = __name__.removeprefix("gradrepl.")
 
-import gradrepl.engine.algebra
+from gradrepl.engine import algebra as _algebra  # noqa: F401  (declares what follows, with its derivatives)
 from gradrepl.engine.ops.fourier import (
     fft,
     fft2,
