@@ -17,6 +17,13 @@ def smallest_places(values, k, comes_first, in_order=True):
     return [place for place, _ in items[:k]]
 
 
+def sorted_places(values, comes_first):
+    """The places of all values in order, as a sort that is not stable leaves them."""
+    items = list(enumerate(values))
+    sort(items, len(items), lambda x, y: comes_first(x[1], y[1]))
+    return [place for place, _ in items]
+
+
 def nth_element(items, nth, before):
     """Put the element that belongs at `nth` there, smaller ones in front of it."""
     first, last = 0, len(items)

@@ -390,7 +390,7 @@ def cond(A, p=None):
 def cond_by_inverse(A, p):
     inverse, info = basic.linalg_inv_ex_op(A)
     inverse.masked_fill_(tensor_of((info.array > 0).reshape(*info.array.shape, 1, 1)), math.inf)  # in place, as in PyTorch: no gradient
-    return (matrix_norm(A, p) * matrix_norm(inverse, p)).nan_to_num(math.inf, math.inf, -math.inf)
+    return (matrix_norm(A, p) * matrix_norm(inverse, p)).nan_to_num_(math.inf, math.inf, -math.inf)
 
 
 def as_array(value):

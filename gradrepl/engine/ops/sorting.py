@@ -10,7 +10,7 @@ from gradrepl.engine.ops.scattering import places
 from gradrepl.engine.promotion import SCALARS
 from gradrepl.engine.public import publish
 from gradrepl.engine.returns import named
-from gradrepl.engine.selection import kth_place, smallest_places
+from gradrepl.engine.selection import kth_place, smallest_places, sorted_places
 from gradrepl.engine.tensor import Tensor, tensor_of
 
 SELECTED = "value_selecting_reduction_backward(grad, dim, indices, self.sym_sizes(), {})"
@@ -33,21 +33,29 @@ def order_of(lines, descending):
     return lines.shape[-1] - 1 - lines[..., ::-1].argsort(-1, kind="stable")[..., ::-1]
 
 
-def sorted_along(array, dim, descending):
+RUN = 16  # up to this length PyTorch's sort is stable anyway
+BOUND = 5000  # above this many elements equal values keep their order: to follow the algorithm would take too long
+
+
+def sorted_along(array, dim, descending, stable=True):
     require(array.dtype.kind != "c", " Sort does not support complex dtypes on CPU")
     lines, back = along_last(array, dim)
     order = order_of(lines, descending)
+    if not stable and RUN < lines.shape[-1] and lines.size <= BOUND:
+        found = lines[places(order, order.ndim - 1)]
+        for line in np.argwhere(has_ties(found, True)):
+            order[tuple(line)] = sorted_places(lines[tuple(line)].tolist(), LARGER if descending else SMALLER)
     return tuple([laid_out_like(array, back(x)) for x in (lines[places(order, order.ndim - 1)], order)])
 
 
 @op("SortBackward0", **SELECTION)
 def sort_op(self, dim=-1, descending=False):
-    return sorted_along(self, dim, descending)
+    return sorted_along(self, dim, descending, False)
 
 
 @op("SortBackward1", **SELECTION)
-def sort_stable(self, dim=-1, descending=False):
-    return sorted_along(self, dim, descending)
+def sort_by(self, stable, dim=-1, descending=False):
+    return sorted_along(self, dim, descending, bool(stable))
 
 
 @op("TopkBackward0", **SELECTION)
@@ -107,12 +115,12 @@ def order_given(order, stable, dim, descending):
 
 
 def sort(self, *order, stable=None, dim=-1, descending=False):
-    operation = sort_op if stable is None else sort_stable
-    return named("sort", operation(self, *order_given(order, stable, dim, descending)))
+    dim, descending = order_given(order, stable, dim, descending)
+    return named("sort", sort_op(self, dim, descending) if stable is None else sort_by(self, stable, dim, descending))
 
 
 def argsort(self, *order, stable=None, dim=-1, descending=False):
-    return tensor_of(sorted_along(self.array, *order_given(order, stable, dim, descending))[1])
+    return tensor_of(sorted_along(self.array, *order_given(order, stable, dim, descending), bool(stable))[1])
 
 
 def msort(self):
