@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 GREEK = {
     "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "kappa", "lambda", "mu", "nu", "xi", "pi", "rho", "sigma", "tau",
@@ -52,6 +53,7 @@ def mentions(node: ast.AST, name: str = "grad") -> bool:
     return any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(node))
 
 
+@lru_cache(4000)
 def local_derivative(formula: str) -> str | None:
     """What a formula multiplies the incoming gradient by: `2 * x` of `grad * (2 * x)`; None if it is no such product.
 

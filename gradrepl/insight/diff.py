@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any
@@ -13,6 +14,7 @@ from gradrepl.graphs.model import Graph, Node
 from gradrepl.insight.places import spelled
 
 MOST_LINES = 40
+MOST_PAIRS = 4_000_000  # of ops that are compared with each other
 
 
 @dataclass(frozen=True)
@@ -109,8 +111,7 @@ def compare(a: Graph, b: Graph) -> Difference:
     """Align the ops by the order of execution, which begins at the leaves; the leaves by their names."""
     changes, same = leaf_changes(a, b)
     left, right = ops_of(a), ops_of(b)
-    matcher = SequenceMatcher(None, [n.name for n in left], [n.name for n in right], autojunk=False)
-    for kind, i, j, k, m in matcher.get_opcodes():
+    for kind, i, j, k, m in aligned([n.name for n in left], [n.name for n in right]):
         if kind == "equal":
             for one, other in zip(left[i:j], right[k:m]):
                 changed = inner_changes(one, other) + input_changes(a, one, b, other)
@@ -120,6 +121,19 @@ def compare(a: Graph, b: Graph) -> Difference:
             changes += [Change("removed", node, None, shapes(node)) for node in left[i:j]]
             changes += [Change("added", None, node, shapes(node)) for node in right[k:m]]
     return Difference(a, b, tuple(changes), same)
+
+
+def aligned(left: list[str], right: list[str]) -> Iterator[tuple[str, int, int, int, int]]:
+    """As SequenceMatcher gives it; of long graphs, where that would take minutes, only what is the same at both ends is aligned."""
+    if len(left) * len(right) <= MOST_PAIRS:
+        yield from SequenceMatcher(None, left, right, autojunk=False).get_opcodes()
+        return
+    short = min(len(left), len(right))
+    head = next((i for i in range(short) if left[i] != right[i]), short)
+    tail = next((i for i in range(short - head) if left[-1 - i] != right[-1 - i]), short - head)
+    yield "equal", 0, head, 0, head
+    yield "replace", head, len(left) - tail, head, len(right) - tail
+    yield "equal", len(left) - tail, len(left), len(right) - tail, len(right)
 
 
 def ops_of(graph: Graph) -> list[Node]:

@@ -20,6 +20,9 @@ from gradrepl.insight.observer import seen
 from gradrepl.insight.step import saved_values
 
 MOST_PATHS = 6  # of one leaf that are written out
+MOST_FACTORS = 24  # of one way
+MOST_ROWS = 300  # of the listing that are printed
+GAP = "…"
 CALLS = {"Mul": "*", "Add": "+", "Sub": "-", "Div": "/", "Pow": "**", "Mm": "@", "Mv": "@", "Dot": "@", "Bmm": "@"}
 OPERANDS = {"self": 0, "other": 1, "exponent": 1, "mat2": 1, "vec": 1, "tensor": 1}
 
@@ -38,14 +41,18 @@ class Row:
 
 @dataclass(frozen=True)
 class Path:
-    """One way from the root down to a leaf: the quotients, and their values as algebra."""
+    """One way from the root down to a leaf: the quotients, and their values as algebra. Of a long one the middle is left out ("…")."""
 
     nodes: tuple[str, ...]  # names on the way, root first
     factors: tuple[str, ...]  # the local derivatives; "J(Mm)" where there is no simple factor
 
     @property
+    def pairs(self) -> list[tuple[str, str]]:
+        return list(zip(self.nodes, self.nodes[1:]))
+
+    @property
     def quotients(self) -> str:
-        return " · ".join(f"∂{a}/∂{b}" for a, b in zip(self.nodes, self.nodes[1:]))
+        return " · ".join(dict.fromkeys(GAP if GAP in pair else f"∂{pair[0]}/∂{pair[1]}" for pair in self.pairs))
 
     @property
     def product(self) -> str:
@@ -53,7 +60,8 @@ class Path:
 
     @property
     def latex_quotients(self) -> str:
-        return r" \cdot ".join(rf"\frac{{\partial {symbol(a)}}}{{\partial {symbol(b)}}}" for a, b in zip(self.nodes, self.nodes[1:]))
+        parts = [r"\cdots" if GAP in (a, b) else rf"\frac{{\partial {symbol(a)}}}{{\partial {symbol(b)}}}" for a, b in self.pairs]
+        return r" \cdot ".join(dict.fromkeys(parts))
 
     @property
     def latex_product(self) -> str:
@@ -61,6 +69,8 @@ class Path:
 
 
 def bracketed(factor: str, several: bool) -> str:
+    if factor == GAP:
+        return r"\cdots"
     if factor.startswith("J("):
         return rf"J_{{\mathrm{{{factor[2:-1]}}}}}"
     text = latex(factor)
@@ -129,7 +139,11 @@ class Explanation:
 def listing(rows: tuple[Row, ...]) -> list[str]:
     lines = []
     width = max([len(row.name) for row in rows] or [0])
-    for row in rows:
+    left_out = len(rows) - MOST_ROWS
+    for row in rows if left_out <= 0 else (*rows[: MOST_ROWS - 60], None, *rows[-60:]):
+        if row is None:
+            lines.append(f"… {left_out} more operations; .rows has them all")
+            continue
         lines.append(f"{row.name:{width}} = {row.expression}" + (f"  = {row.value}" if row.value else ""))
         id = f"{row.node.name} {row.node.id}"
         lines.append(" " * (width + 3) + id + (f", saved {', '.join(row.saved)}" if row.saved else ""))
@@ -288,20 +302,30 @@ class Writer:
         return ways
 
     def paths(self, root: int, leaf: int, ways: dict[int, int]) -> Any:
-        """The first few ways from root to leaf."""
-        stack: list[tuple[int, tuple[str, ...], tuple[str, ...]]] = [(root, (self.name(self.nodes[root]),), ())]
+        """The first few ways from root to leaf. A way is a chain of (node, input, the way above), so that long ones cost little."""
+        stack: list[tuple[int, Any]] = [(root, None)]
         written = 0
         while stack and written < MOST_PATHS:
-            place, names, factors = stack.pop()
+            place, above = stack.pop()
             if place == leaf:
                 written += 1
-                yield Path(names, factors)
+                yield self.path(above, leaf)
                 continue
-            node = self.nodes[place]
-            for number, edge in reversed(list(enumerate(node.inputs))):
+            for number, edge in reversed(list(enumerate(self.nodes[place].inputs))):
                 if edge and ways.get(edge[0]):
-                    target = self.name(self.nodes[edge[0]], edge[1])
-                    stack.append((edge[0], (*names, target), (*factors, self.factor(node, number))))
+                    stack.append((edge[0], (place, number, above)))
+
+    def path(self, above: Any, leaf: int) -> Path:
+        turns: list[tuple[int, int] | None] = []
+        while above is not None:
+            turns.append(above[:2])
+            above = above[2]
+        turns.reverse()
+        if len(turns) > MOST_FACTORS:
+            turns[MOST_FACTORS * 2 // 3 : -MOST_FACTORS // 3] = [None]
+        names = [GAP if turn is None else self.name(self.nodes[turn[0]]) for turn in turns]
+        factors = [GAP if turn is None else self.factor(self.nodes[turn[0]], turn[1]) for turn in turns]
+        return Path((*names, self.name(self.nodes[leaf])), tuple(factors))
 
 
 def product(shape: tuple[int, ...]) -> int:

@@ -53,6 +53,7 @@ MATHEMATICS = {
 }
 
 
+@lru_cache(4000)
 def mathematics(formula: str) -> str:
     """What a formula computes, as it stands in a textbook; the formula itself where it says that already."""
     found = MATHEMATICS.get(formula) or MATHEMATICS.get(formula.partition("(")[0] if formula.endswith(")") else "")
@@ -79,6 +80,7 @@ def formulas_of(name: str) -> dict[str, str]:
     return table().get(name.rpartition("::")[2], {})
 
 
+@lru_cache(4000)
 def formula_for(name: str, edge: int, count: int) -> tuple[str, str]:
     """(input, formula) of one of a node's `count` edges: formulas name one input, several ("input, weight"), or a list of tensors."""
     found = formulas_of(name)
@@ -94,6 +96,7 @@ class WithoutConjugates(ast.NodeTransformer):
         return node.args[0] if isinstance(node.func, ast.Name) and node.func.id == "conj" and len(node.args) == 1 else node
 
 
+@lru_cache(4000)
 def real(formula: str) -> str:
     """A formula as it reads for real numbers: conj(x) is x."""
     if "conj(" not in formula:

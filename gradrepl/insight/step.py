@@ -9,7 +9,7 @@ import dataclasses
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ BROADCASTS = re.compile(
     r"(Add|Sub|Rsub|Mul|Div|Pow|Where|Maximum|Minimum|Atan2|Lerp)Backward\d"
 )  # PyTorch's own sum the gradient down before a hook sees it
 LETTER, LINE = 5.5, 12  # width of a letter and height of a line below a picture, in points
+MOST_MOVES = 100  # that are printed
 MOST_FRAMES = 60  # nodes of a graph that is drawn once per step
 
 
@@ -40,9 +41,14 @@ class Flow:
     target: str  # id of the node or leaf it goes to
     formula: str  # as it runs
     reading: str  # the mathematics of it
-    filled: str  # that, with numbers in
     gradient: Any  # array
     note: str = ""  # "summed to (3,)"
+    values: dict = field(default_factory=dict, repr=False, compare=False)  # name in the formula -> array or number
+
+    @property
+    def filled(self) -> str:
+        """The formula with numbers in."""
+        return filled(self.reading, self.values)
 
     def __str__(self) -> str:
         value = numbers(self.gradient, 12)
@@ -124,17 +130,26 @@ class Walk:
         return next((move for move in self.moves if not move.finite), None)
 
     def __str__(self) -> str:
-        return "\n".join(map(str, self.moves))
+        return "\n".join(map(str, self.shown))
 
     __repr__ = __str__
+
+    @property
+    def shown(self) -> list[Any]:
+        """The moves, with the middle of a long pass left out."""
+        left_out = len(self.moves) - MOST_MOVES
+        if left_out <= 0:
+            return list(self.moves)
+        gap = f"… {left_out} more moves; index them, or save them as .txt"
+        return [*self.moves[: MOST_MOVES - 20], gap, *self.moves[-20:]]
 
     def __rich__(self) -> Any:
         from rich.text import Text
 
         text = Text()
-        for move in self.moves:
+        for move in self.shown:
             first, *rest = str(move).split("\n")
-            text.append(first + "\n", style="bold" if move.finite else "bold red")
+            text.append(first + "\n", style="bold" if getattr(move, "finite", True) else "bold red")
             text.append("".join(f"{line}\n" for line in rest))
         text.rstrip()
         return text
@@ -159,7 +174,7 @@ class Walk:
         if path.suffix == ".html":
             return [Path(save(self.stepped, path))]
         if path.suffix == ".txt":
-            path.write_text(str(self) + "\n")
+            path.write_text("".join(f"{move}\n" for move in self.moves))
             return [path]
         if path.suffix != ".svg":
             raise GraphError(f"steps are written as .html, .svg or .txt, not {path.suffix or 'without a suffix'}")
@@ -309,7 +324,7 @@ class Recorder:
         count = int(np.prod(shape)) if shape is not None else 1
         text = real(formula) if sent.dtype.kind != "c" else formula
         reading = mathematics(text)
-        return Flow(name or f"input {place}", target.id, text, reading, filled(reading, values | {"n": count}), sent, note)
+        return Flow(name or f"input {place}", target.id, text, reading, sent, note, values | {"n": count})
 
     def arrive(self, node: Node, found: dict) -> None:
         leaf = self.leaves[self.leaf_nodes.index(node)]

@@ -30,6 +30,7 @@ class Question:
     def __init__(self, tensor: Any, frame: FrameType):
         self.tensor, self.frame = tensor, frame
         self.gradient: Any = None  # .grad, where there is one
+        self.sent: dict[int, Any] | None = None  # what zeros.arrived has added up
         self.namespace: dict[str, Any] = {**frame.f_globals, **frame.f_locals}
         self.names = find_names(None, frame)
 
@@ -157,21 +158,18 @@ class Question:
     def root_graph(self) -> Any:
         return None if self.root is None else self.graph(self.root)
 
+    @cached_property
+    def ids(self) -> dict[int, str]:
+        """Sequence number -> the id of a live node in the graph of the root: " n3"."""
+        functions = self.root_graph.functions if self.root_graph else {}
+        numbered = {id: getattr(function, "_sequence_nr", None) for id, function in functions.items()}
+        return {number(): f" {id}" for id, number in numbered.items() if number is not None}
+
     def node_id(self, node: Any) -> str:
-        """The id of a live node in the graph of the root: " n3"."""
-        for graph in filter(None, [self.root_graph]):
-            for id, function in graph.functions.items():
-                if function is node:
-                    return f" {id}"
-        return ""
+        return self.ids.get(node._sequence_nr(), "")
 
     def step_id(self, step: Step) -> str:
-        """The id of the node that took a step, while the graph is alive."""
-        for graph in filter(None, [self.root_graph]):
-            for id, function in graph.functions.items():
-                if getattr(function, "_sequence_nr", lambda: -1)() == step.key:
-                    return f" {id}"
-        return ""
+        return self.ids.get(step.key, "")
 
     def reaches(self, node: Any, tensor: Any) -> bool:
         """Whether a leaf lies under a node."""
@@ -219,10 +217,18 @@ class Question:
         node = self.tensor.grad_fn
         return id(self.tensor) if node is None else node._sequence_nr()
 
+    @cached_property
+    def path_keys(self) -> set[int]:
+        return {s.key for s in self.on_path} | {self.key}
+
     def toward(self, step: Step) -> list[int]:
         """The inputs of a step on the way to the tensor."""
-        keys = {s.key for s in self.on_path} | {self.key}
-        return [i for i, e in enumerate(step.edges) if e and e[0] in keys]
+        return [i for i, e in enumerate(step.edges) if e and e[0] in self.path_keys]
+
+    @cached_property
+    def last_steps(self) -> dict[int, Step]:
+        """The steps of the last pass by their nodes."""
+        return {step.key: step for step in self.last.steps} if self.last else {}
 
     # ---- the source behind the graph
 

@@ -379,9 +379,9 @@ def operand_shape(q: Question, step: Step, index: int) -> Any:
     if is_tensor(thing):
         return tuple(thing.shape)
     edge = step.edges[index] if index < len(step.edges) else None
-    for other in q.last.steps if edge and q.last else ():
-        if other.key == edge[0] and array(other.incoming[edge[1]]) is not None:  # type: ignore[index]
-            return np.shape(other.incoming[edge[1]])  # type: ignore[index]
+    other = q.last_steps.get(edge[0]) if edge else None
+    if edge and other is not None and edge[1] < len(other.incoming) and array(other.incoming[edge[1]]) is not None:
+        return np.shape(other.incoming[edge[1]])
     return next((a.shape for a in q.last.arrivals if edge and a.key == edge[0]), None) if q.last else None
 
 

@@ -120,12 +120,20 @@ def hook_answer(q: Question, at: str, above: Any) -> Answer:
 
 def arrived(q: Question, key: int) -> Any:
     """The sum of what the steps above sent to a node or leaf."""
-    total = None
+    if q.sent is None:
+        q.sent = sums_sent(q)
+    return q.sent.get(key)
+
+
+def sums_sent(q: Question) -> dict[int, Any]:
+    """Node or leaf -> the sum of what was sent to its first output."""
+    totals: dict[int, Any] = {}
     for step in q.last.steps if q.last else ():
         for edge, sent in zip(step.edges, step.outgoing):
-            if edge and edge[0] == key and edge[1] == 0 and (found := array(sent)) is not None:
-                total = found if total is None else total + found if total.shape == found.shape else total
-    return total
+            if edge and edge[1] == 0 and (found := array(sent)) is not None:
+                held = totals.get(edge[0])
+                totals[edge[0]] = found if held is None else held + found if held.shape == found.shape else held
+    return totals
 
 
 def cancelled(q: Question) -> Answer | None:
