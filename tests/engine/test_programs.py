@@ -1,11 +1,20 @@
 """Programs that print what they see, errors and all, against what PyTorch printed; where PyTorch is installed, it is asked anew."""
 
+import sys
+
 import pytest
 
 from gradrepl import torch as embedded
 from tests.oracle import PROGRAMS, printed
 
 NAMES = sorted(path.stem for path in PROGRAMS.glob("*.py"))
+
+
+@pytest.fixture(autouse=True)
+def unwatched():
+    """Programs run with nobody looking on: what other tests watch shows in metadata and warnings."""
+    if insight := sys.modules.get("gradrepl.insight"):
+        insight.stop()
 
 
 @pytest.mark.parametrize("name", NAMES)
