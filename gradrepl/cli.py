@@ -112,7 +112,14 @@ def script_arguments(rest: list[str], options: Options) -> list[str]:
 
 
 def main(words: list[str] | None = None) -> int:
-    """Run the command line and give its exit status."""
+    """Run the command line and give its exit status. Ctrl-C before there is anything to interrupt just ends it."""
+    try:
+        return run(words)
+    except KeyboardInterrupt:
+        return 130
+
+
+def run(words: list[str] | None) -> int:
     try:
         options = parse(sys.argv[1:] if words is None else words)
     except UsageError as error:

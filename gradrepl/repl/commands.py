@@ -124,8 +124,7 @@ def vars_(shell, rest: str) -> None:
 @command("reset")
 def reset(shell, rest: str) -> None:
     """Forget every name of the session; torch, nn, F, np and the functions of gradrepl stay"""
-    count = len(shell.own_names())
-    shell.reset()
+    count = shell.reset()
     print(f"{count} name{'s' * (count != 1)} forgotten")
 
 

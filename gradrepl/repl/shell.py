@@ -44,6 +44,7 @@ class Shell:
         self.next_text = ""  # what %load and %edit leave at the prompt
         self.watched = Watched(self)
         self.watching = False
+        self.foreign: set[str] = set()
         self.preloaded.offer({"watch": self.watched.start, "unwatch": self.watched.stop})
 
     def feed(self, text: str) -> None:
@@ -111,12 +112,15 @@ class Shell:
         """The names of the session that are not there from the start."""
         return {name: value for name, value in self.namespace.items() if not name.startswith("__") and not self.preloaded.gave(name, value)}
 
-    def reset(self) -> None:
-        for name in self.own_names():
+    def reset(self) -> int:
+        """Forget the names of the session, but not those of a program around it. Returns their number."""
+        names = [name for name in self.own_names() if name not in self.foreign]
+        for name in names:
             del self.namespace[name]
         self.preloaded.start()
         self.printer.forget()
         remember_last_error(None)
+        return len(names)
 
     def loop(self, reader) -> int:
         """Read and run until the user leaves. Returns the exit status."""

@@ -49,6 +49,7 @@ def embed(namespace: dict[str, Any] | None = None) -> None:
     settings = load_settings()
     settings.engine = present_engine()
     shell = Shell(namespace, settings)
+    shell.foreign = set(namespace)
     try:
         with hooked(shell):
             shell.loop(new_reader(shell))

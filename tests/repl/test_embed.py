@@ -22,11 +22,12 @@ print("after", total, "tree" in globals(), "watch" in globals(), __import__("sys
 def test_embedding_in_a_function_and_in_a_module(tmp_path):
     path = tmp_path / "program.py"
     path.write_text(PROGRAM)
-    typed = "local * total\nlocal = 3\nexit\ntotal = total + 1\ntree(torch.ones(1, requires_grad=True) * 2)\nexit\n"
+    typed = "local * total\nlocal = 3\nexit\nmine = 1\n%reset\ntotal = total + 1\ntree(torch.ones(1, requires_grad=True) * 2)\nexit\n"
     done = subprocess.run([sys.executable, path], input=typed, capture_output=True, text=True, timeout=60)
     lines = done.stdout.splitlines()
     assert lines[0] == "tensor([5., 5.], grad_fn=<MulBackward0>)"
-    assert lines[1].startswith("MulBackward0")
+    assert lines[1] == "1 name forgotten"
+    assert lines[2].startswith("MulBackward0")
     assert lines[-1] == "after 6 False False displayhook"
 
 
