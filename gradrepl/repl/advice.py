@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from types import FrameType, TracebackType
 from typing import Any, NamedTuple
 
-from gradrepl.repl.facts import is_node, is_tensor, node_name
+from gradrepl.repl.facts import is_node, is_tensor, measured, node_name
 from gradrepl.repl.tracebacks import is_internal
 
 # a text in the message -> what to do; `{0}`… are the groups of the pattern, `{name}` what the engine's frames tell
@@ -120,8 +120,8 @@ def located(source: Any) -> str:
 
 def graph_with(place: Place) -> tuple[Any, Any]:
     """The graph of the root and, in it, the node that failed: the one that ran, or else the first with a fault."""
-    if place.root is None or place.root.grad_fn is None:
-        return None, None
+    if place.root is None or place.root.grad_fn is None or not measured(place.root.grad_fn)[2]:
+        return None, None  # nor in a graph too large to be drawn: an error must not take seconds to show
     from gradrepl.graphs import capture
 
     seen = capture(place.root, names=names_of(place.frame))

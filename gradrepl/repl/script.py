@@ -12,8 +12,10 @@ QUESTIONS = (set(PRELOADED) - set(IMPORTS)) | {"watch", "unwatch"}
 def as_script(session: Session) -> str:
     """The inputs that ran, in order: preloaded names imported, shown values printed, and what only looks at a graph as a comment."""
     entries = [entry for entry in session.entries if entry.good and entry.python]
-    bodies = [written(entry) for entry in entries]
-    lines = imports("\n".join(bodies))
+    bodies = sorted(map(written, entries), key=lambda body: not body.startswith("from __future__"))
+    futures = [body for body in bodies if body.startswith("from __future__")]
+    bodies = bodies[len(futures) :]
+    lines = [*futures, *imports("\n".join(bodies))]
     return "\n".join([*lines, *([""] if lines else []), *bodies]).strip("\n") + "\n"
 
 
@@ -42,4 +44,5 @@ def printed(source: str, lines: list[str], last: ast.Expr) -> str:
     """The source with its last expression inside a `print`."""
     expression = ast.get_source_segment(source, last) or ""
     start = sum(len(line) + 1 for line in lines[: last.lineno - 1]) + len(lines[last.lineno - 1].encode()[: last.col_offset].decode())
-    return f"{source[:start]}print({expression}){source[start + len(expression) :]}"
+    shown = f"({expression})" if isinstance(last.value, ast.Tuple) and not expression.startswith("(") else expression
+    return f"{source[:start]}print({shown}){source[start + len(expression) :]}"

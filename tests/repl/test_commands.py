@@ -74,6 +74,26 @@ def test_a_saved_session_is_a_script_that_runs_without_gradrepl(fed, tmp_path):
     assert done.stdout == "tensor([6.])\n[1. 1.]\n"
 
 
+def test_a_saved_session_shows_what_was_shown(fed, tmp_path):
+    inputs = [
+        "from math import tau",
+        "from __future__ import annotations",
+        "a = 1; a",
+        "a, 2",
+        "(b := 3)",
+        "'é', a  # why",
+        "[\n1,\n2]",
+        "print(a)",
+        "None",
+    ]
+    shown = fed(*inputs)
+    path = tmp_path / "demo.py"
+    fed(f"%save {path}")
+    assert path.read_text().startswith("from __future__ import annotations\n")
+    done = subprocess.run([sys.executable, path], capture_output=True, text=True)
+    assert done.stdout == shown and done.stderr == ""
+
+
 def test_save_where_one_cannot(fed, tmp_path):
     assert fed.error(f"%save {tmp_path}/no/demo.py").count("\n") == 1
 
