@@ -17,7 +17,8 @@ CONSTANT = {
     "independent "
     "of the input."
     + NOT_STRICT
-    + " You should ensure that your function is twice differentiable and that the jacobian depends on the inputs (this would be violated by a "
+    + " You should ensure that your function is twice differentiable and that the jacobian depends on the inputs (this would be "
+    "violated by a "
     "linear function for example).",
     "hessian": "The hessian of the user-provided function with respect to input {} is independent of the input."
     + NOT_STRICT
