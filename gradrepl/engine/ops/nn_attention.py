@@ -81,13 +81,27 @@ def additive(attn_mask, query):
     return tensor_of(np.where(attn_mask.array, 0, -np.inf).astype(query.array.dtype))
 
 
+NO_WAY = (
+    "No viable backend for scaled_dot_product_attention was found. This is likely due to turning off both the math kernel and the fused "
+    "kernels."
+)
+
+
+class Ways:
+    """The ways that may be taken; torch.nn.attention.sdpa_kernel closes some."""
+
+    one_op, composed = True, True
+
+
 def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, *, scale=None, enable_gqa=False):
     check(query, key, value, attn_mask, is_causal)
     mask = additive(attn_mask, query)
     if enable_gqa and query.shape[-3] != key.shape[-3]:
         key, value = (x.repeat_interleave(query.shape[-3] // x.shape[-3], -3) for x in (key, value))
-    if fits_one_op(query, key, value, mask, dropout_p):
+    if Ways.one_op and fits_one_op(query, key, value, mask, dropout_p):
         return _scaled_dot_product_flash_attention_for_cpu(query, key, value, dropout_p, is_causal, mask, scale)[0]
+    if not Ways.composed:
+        raise RuntimeError(NO_WAY)
     return composed(query, key, value, mask, dropout_p, is_causal, scale)
 
 

@@ -62,6 +62,14 @@ def _in_projection(q, k, v, w_q, w_k, w_v, b_q=None, b_k=None, b_v=None):
     return linear(q, w_q, b_q), linear(k, w_k, b_k), linear(v, w_v, b_v)
 
 
+def projected(query, key, value, weights, packed_weight, bias):
+    """With three weights, or with one where `weights` is None."""
+    if weights is None:
+        return _in_projection_packed(query, key, value, packed_weight, bias)
+    biases = (None, None, None) if bias is None else bias.chunk(3)
+    return _in_projection(query, key, value, *weights, *biases)
+
+
 # ---- checks
 
 
@@ -102,6 +110,18 @@ def check_sizes(query, key, value, embed_dim_to_check, num_heads, separate):
         raise AssertionError(f"key's sequence and batch dims {key.shape[:2]} do not match value's {value.shape[:2]}")
     if not separate and key.shape != value.shape:
         raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
+
+
+def causal(attn_mask, is_causal, key_padding_mask, need_weights, dtype):
+    """(the mask, whether the op is to make it itself): the hint says that the given mask is the causal one."""
+    if is_causal and attn_mask is None:
+        raise RuntimeError(
+            "Need attn_mask if specifying the is_causal hint. You may use the Transformer module method "
+            "`generate_square_subsequent_mask` to create this mask."
+        )
+    if is_causal and key_padding_mask is None and not need_weights:
+        return None, True
+    return _canonical_mask(attn_mask, "attn_mask", None, "", dtype, False), is_causal and key_padding_mask is None
 
 
 def with_heads(attn_mask, target, source, batch, num_heads):
@@ -152,22 +172,10 @@ def multi_head_attention_forward(
         key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
     (target, batch, size), source = query.shape, key.shape[0]
     key_padding_mask = _canonical_mask(key_padding_mask, "key_padding_mask", _none_or_dtype(attn_mask), "attn_mask", query.dtype)
-    if is_causal and attn_mask is None:
-        raise RuntimeError(
-            "Need attn_mask if specifying the is_causal hint. You may use the Transformer module method "
-            "`generate_square_subsequent_mask` to create this mask."
-        )
-    if is_causal and key_padding_mask is None and not need_weights:
-        attn_mask = None  # the hint is enough
-    else:
-        attn_mask = _canonical_mask(attn_mask, "attn_mask", None, "", query.dtype, False)
-        is_causal = is_causal and key_padding_mask is None
+    attn_mask, is_causal = causal(attn_mask, is_causal, key_padding_mask, need_weights, query.dtype)
     check_sizes(query, key, value, embed_dim_to_check, num_heads, use_separate_proj_weight)
-    if use_separate_proj_weight:
-        biases = (None, None, None) if in_proj_bias is None else in_proj_bias.chunk(3)
-        q, k, v = _in_projection(query, key, value, q_proj_weight, k_proj_weight, v_proj_weight, *biases)
-    else:
-        q, k, v = _in_projection_packed(query, key, value, in_proj_weight, in_proj_bias)
+    weights = (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else None
+    q, k, v = projected(query, key, value, weights, in_proj_weight, in_proj_bias)
     attn_mask = with_heads(attn_mask, target, source, batch, num_heads)
     if bias_k is not None and bias_v is not None:
         k, v = torch.cat([k, bias_k.repeat(1, batch, 1)]), torch.cat([v, bias_v.repeat(1, batch, 1)])
@@ -179,12 +187,11 @@ def multi_head_attention_forward(
         k, v = torch.cat([k, zeros], dim=1), torch.cat([v, zeros], dim=1)
         attn_mask, key_padding_mask = wider(attn_mask), wider(key_padding_mask)
     attn_mask = merged(attn_mask, key_padding_mask, batch, num_heads, k.size(1))
-    out_proj = out_proj_weight, out_proj_bias
-    dropout_p = dropout_p if training else 0.0
+    settings = attn_mask, dropout_p if training else 0.0, batch, num_heads, (out_proj_weight, out_proj_bias)
     if not need_weights:
-        output = by_op(q, k, v, attn_mask, dropout_p, is_causal, batch, num_heads, out_proj)
+        output = by_op(q, k, v, is_causal, *settings)
         return output if batched else output.squeeze(1), None
-    output, weights = by_hand(q, k, v, attn_mask, dropout_p, batch, num_heads, out_proj)
+    output, weights = by_hand(q, k, v, *settings)
     weights = weights.mean(dim=1) if average_attn_weights else weights
     return (output, weights) if batched else (output.squeeze(1), weights.squeeze(0))
 
@@ -223,7 +230,7 @@ def by_hand(q, k, v, attn_mask, dropout_p, batch, num_heads, out_proj):
     return output.view(target, batch, output.size(1)), weights.view(batch, num_heads, target, source)
 
 
-def by_op(q, k, v, attn_mask, dropout_p, is_causal, batch, num_heads, out_proj):
+def by_op(q, k, v, is_causal, attn_mask, dropout_p, batch, num_heads, out_proj):
     """Without the weights, in one op."""
     target, source, size = q.size(1), k.size(1), q.size(2)
     if attn_mask is not None:

@@ -7,17 +7,13 @@ import math
 import gradrepl.torch.nn.functional as F
 import gradrepl.torch.nn.init as init
 from gradrepl import torch
+from gradrepl.torch.nn._windows import tuple_of
 from gradrepl.torch.nn.modules.lazy import LazyModuleMixin
 from gradrepl.torch.nn.modules.module import Module
 from gradrepl.torch.nn.parameter import Parameter, UninitializedParameter, is_lazy
 
 PADDING_MODES = {"zeros", "reflect", "replicate", "circular"}
 PADDING_STRINGS = {"same", "valid"}
-
-
-def tuple_of(value, dims):
-    """One number for every dimension, or what was given."""
-    return tuple(value) if isinstance(value, (tuple, list)) else (value,) * dims
 
 
 def check_channels(in_channels, out_channels, kernel_size, groups):
