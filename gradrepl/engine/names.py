@@ -3,8 +3,9 @@
 # What is called when something happens; while it is None, that costs one comparison. `listen` puts a function there beside others.
 #   watch(node, result)    a node was recorded; `result` is the tensor it made, or a tuple of them
 #   trace(arrive, step)    a backward begins: gives the two functions of execution.py that visit leaves and nodes, or others round them.
-#                          They are called as step(node, grads, state) with a list of tensors (or None) and give [(edge, gradient), …]; and a third,
-#                          glance(node, grads, keep), for nodes without hooks: it gives node.run(grads, node.edges, keep), which are arrays
+#                          They are called as step(node, grads, state) with a list of tensors (or None) and give [(edge, gradient), …];
+#                          and a third, glance(node, grads, keep), for nodes without hooks: it gives node.run(grads, node.edges, keep),
+#                          which are arrays
 #   wrote(tensor, node)    a tensor was written in place; `node` is None where that is not recorded
 #   guard(node)            anomaly mode: gives a context manager that runs round the node's backward, with check(gradients)
 NAMES: dict = {"watch": None, "trace": None, "wrote": None, "guard": None, "__name__": "gradrepl.engine.names"}
