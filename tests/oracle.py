@@ -56,13 +56,15 @@ def answer(torch, sample, setup=""):
     space = {"torch": torch}
     exec(SETUP + setup, space)
     leaves = {name: x for name, x in space.items() if isinstance(x, torch.Tensor) and x.requires_grad}
-    torch.set_warn_always(True)  # else what an earlier sample was warned of is not said again
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        torch.set_warn_always(True)  # else what an earlier sample was warned of is not said again
         try:
             found = observed(torch, result_of(sample, space), leaves)
         except Exception as error:
             found = {"error": f"{type(error).__name__}: {error}"}
+        finally:
+            torch.set_warn_always(False)
     notes = [f"{w.category.__name__}: {str(w.message).split(' (Triggered internally')[0]}" for w in caught]
     return json.loads(json.dumps(found | ({"warnings": notes} if notes else {})))
 
