@@ -23,18 +23,8 @@ from gradrepl.insight.places import here
 
 # methods and properties after which a tensor has lost its history, or that change what backward does
 METHODS = (
-    "detach",
-    "detach_",
-    "numpy",
-    "item",
-    "tolist",
-    "requires_grad_",
-    "retain_grad",
-    "register_hook",
-    "__float__",
-    "__int__",
-    "__array__",
-)
+    "detach", "detach_", "numpy", "item", "tolist", "requires_grad_", "retain_grad", "register_hook", "__float__", "__int__", "__array__",
+)  # fmt: skip
 LARGE = (None,)
 PLAIN = (int, float, complex, str, bool, tuple, ndarray)
 replaced: dict[str, Any] = {}  # what stood in the place of what watches

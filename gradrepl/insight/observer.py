@@ -68,7 +68,8 @@ class ComingTorch:
 
             def exec_module(module: ModuleType) -> None:
                 run(module)
-                observe()
+                if "gradrepl.insight.observe_torch" not in sys.modules:  # which, if it is what imports torch, is started by its importer
+                    observe()
 
             spec.loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec
