@@ -31,11 +31,12 @@ from gradrepl.insight.causes.steps import (
     where,
 )  # fmt: skip
 from gradrepl.insight.history import Step
-from gradrepl.insight.numerals import entry, number, numbers
+from gradrepl.insight.numerals import array_of, entry, number, numbers
 
 
 def gradient(q: Question) -> Any:
-    return np.asarray(q.gradient.detach().tolist())
+    found = array_of(q.gradient)
+    return np.asarray(q.gradient.detach().tolist()) if found is None else found
 
 
 def zero_places(q: Question) -> Any:
