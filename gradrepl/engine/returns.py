@@ -26,7 +26,7 @@ FIELDS = {
     "solution residuals rank singular_values": "linalg_lstsq",
     "solution cloned_coefficient": "triangular_solve",
 }
-RETURN_TYPES = {}
+RETURN_TYPES: dict = {}
 
 
 class ReturnType(tuple):
