@@ -1,7 +1,10 @@
 """The text of %help."""
 
+import os
+
 from gradrepl.repl.commands import COMMANDS
 from gradrepl.repl.printer import table
+from gradrepl.repl.settings import SETTINGS, config_folder
 
 FUNCTIONS = {
     "tree(y)": "the graph under y, here in the terminal",
@@ -30,7 +33,7 @@ KEYS = {
 
 
 def manual() -> str:
-    """What one can type, in four lists; torch, nn, F and np are there from the start."""
+    """What one can type and set; torch, nn, F and np are there from the start."""
     commands = {f"%{name} {command.arguments}".rstrip(): command.meaning for name, command in COMMANDS.items()}
     sections = {
         "functions": FUNCTIONS,
@@ -39,6 +42,9 @@ def manual() -> str:
             **commands,
         },
         "keys": KEYS,
+        f"settings, in {os.path.join(config_folder(), 'config.toml')}; startup.py beside it runs at the start": {
+            name: f"{meaning}; {default!r} if not set" for name, (default, _, meaning) in SETTINGS.items()
+        },
     }
     return "\n\n".join(section(title, rows) for title, rows in sections.items())
 

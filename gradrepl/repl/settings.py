@@ -6,16 +6,16 @@ from typing import Any
 
 # setting -> (default, the values it may have or their type, what it does)
 SETTINGS: dict[str, tuple[Any, Any, str]] = {
-    "theme": ("auto", ("auto", "dark", "light", "none"), "colours; auto is readable on both grounds"),
-    "keys": ("emacs", ("emacs", "vi"), "editing keys"),
-    "engine": ("embedded", ("embedded", "torch"), "what `import torch` gives"),
+    "theme": ("auto", ("auto", "dark", "light", "none"), "colours: auto, dark, light or none"),
+    "keys": ("emacs", ("emacs", "vi"), "editing keys: emacs or vi"),
+    "engine": ("embedded", ("embedded", "torch"), "what `import torch` gives: embedded or torch"),
     "info": (False, bool, "a line with shape, dtype and grad_fn under each result"),
     "toolbar": (True, bool, "the line at the bottom"),
     "suggestions": (True, bool, "the rest of a matching earlier input, in grey; Right takes it"),
     "signatures": (True, bool, "the signature of the function whose call is being typed"),
-    "images": ("auto", ("auto", "kitty", "iterm", "none"), "pictures inside the terminal"),
-    "history": (10_000, int, "how many inputs the history file keeps; 0 writes none"),
-    "editor": ("", str, "what %edit opens; otherwise $VISUAL, $EDITOR, vi"),
+    "images": ("auto", ("auto", "kitty", "iterm", "none"), "pictures inside the terminal: auto, kitty, iterm or none"),
+    "history": (10_000, int, "how many inputs the history file keeps, 0 for none"),
+    "editor": ("", str, "what %edit opens, before $VISUAL, $EDITOR and vi"),
 }
 
 
