@@ -49,6 +49,11 @@ def from_library(function: ast.AST) -> bool:
     return isinstance(function, ast.Attribute) and isinstance(node, ast.Name) and node.id in LIBRARIES
 
 
+def in_brackets(source: str) -> str:
+    """An expression as it can stand before a method."""
+    return source if source.replace("_", "a").isalnum() or source.endswith((")", "]")) and not source.startswith("-") else f"({source})"
+
+
 def mentions(node: ast.AST, name: str = "grad") -> bool:
     return any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(node))
 

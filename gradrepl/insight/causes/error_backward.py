@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from gradrepl.graphs.protocol import is_module, is_tensor
-from gradrepl.insight.algebra import from_library
+from gradrepl.insight.algebra import from_library, in_brackets
 from gradrepl.insight.causes.answer import Answer, answer
 from gradrepl.insight.causes.failure import Failure, operand_names
 from gradrepl.insight.causes.missing import EXPLAINED, FIXES, nearest, words
@@ -104,13 +104,14 @@ def not_scalar(f: Failure) -> Answer:
     shape = f"it has shape {tuple(tensor.shape)}, {tensor.numel()} elements" if is_tensor(tensor) else "it has more than one element"
     kind = "complex" if "real scalar" in f.message else "not a scalar"
     call = "backward()" if "backward" in f.said else "autograd.grad()"
+    whole = in_brackets(name)
     return answer(
         "not a scalar",
         f"{name} is {kind}: {shape}, and {call} on {f.line} can start by itself only from a single number; reduce it first "
-        f"({name}.sum() or {name}.mean()), or say what to start "
+        f"({whole}.sum() or {whole}.mean()), or say what to start "
         f"with: gradient=torch.ones_like({name}).",
         f"{name}: shape {tuple(tensor.shape)}, made on {f.where(f.made_at(tensor))}" if is_tensor(tensor) and f.made_at(tensor) else None,
-        fix=f"{name}.sum().backward(), or {name}.backward(torch.ones_like({name}))",
+        fix=f"{whole}.sum().backward(), or {whole}.backward(torch.ones_like({name}))",
     )
 
 

@@ -476,6 +476,28 @@ def replaced(q: Question) -> Answer | None:
     )
 
 
+def other_root(q: Question) -> Answer | None:
+    """Backward ran, but on something else than what this tensor is used in."""
+    if q.ways or not (q.backwards or q.backward_calls):
+        return None
+    users = [
+        (n, t)
+        for n, t in q.namespace.items()
+        if is_tensor(t) and t.requires_grad and t is not q.root and has_fresh_grad_fn(t) and t.grad_fn is not None
+    ]
+    name = next((n for n, t in reversed(users) if not n.startswith("_") and q.reaches(t.grad_fn, q.tensor)), "")
+    if not name:
+        return None
+    ran = f" ({q.where(q.backwards[-1].where)})" if q.backwards else ""
+    return answer(
+        "no backward",
+        f"{q.name}.grad is None because backward() has not been called on {name}, which {q.name} is used in: the one that ran{ran} was for "
+        f"{q.root_name}, and that does not depend on {q.name}.",
+        f"{q.name} lies under {name}, not under {q.root_name}",
+        fix=f"{name}.backward()" if q.variable(name).numel() == 1 else f"{name}.sum().backward()",
+    )
+
+
 def unused(q: Question) -> Answer | None:
     """The result does not depend on it."""
     if not (q.backwards or q.backward_calls):
@@ -600,5 +622,6 @@ RULES = (
     cut_on_the_way,
     cut_seen,
     replaced,
+    other_root,
     unused,
 )

@@ -109,7 +109,7 @@ def hidden_branch(q: Question) -> Answer | None:
         f"{what(q)} because {hides}{where(q, mask)} hides {hidden(step, places)} only in the forward pass: in backward the branch "
         f"not taken gets the gradient 0, and {short(step)} computes {zero_by(step)} for it, which is nan.",
         f"first value that is not finite: out of {named(q, step)}, {flow(q, step)}",
-        formula(step),
+        formula(q, step),
         f"{named(q, mask)} sent it the 0",
         fix=f"make the input safe first: safe = torch.where(condition, {inner}, 1.0), then torch.where(condition, {safe}, 0.0)",
     )
@@ -275,7 +275,7 @@ def source_of_it(q: Question) -> Answer | None:
         f"{what(q)} because {why}{tail}.",
         f"already in the forward pass: {text(step)} = {numbers(values)}{where(q, step)}" if forward else None,
         f"first value that is not finite in backward: out of {named(q, first_bad_step(q) or step)}, {flow(q, first_bad_step(q) or step)}",
-        formula(step),
+        formula(q, step),
         then and f"first nan: out of {named(q, then)}, {flow(q, then)}",
         fix=cure or "make the input of that op safe",
     )

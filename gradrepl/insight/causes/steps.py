@@ -10,6 +10,7 @@ import numpy as np
 
 from gradrepl.insight.algebra import operands
 from gradrepl.insight.causes.question import Question
+from gradrepl.insight.formulas import formula_for
 from gradrepl.insight.history import Step
 from gradrepl.insight.numerals import numbers
 
@@ -105,9 +106,8 @@ def outgoing(q: Question, step: Step) -> list:
     return [step.outgoing[i] for i in q.toward(step) if i < len(step.outgoing) and array(step.outgoing[i]) is not None]
 
 
-def formula(step: Step) -> str | None:
-    """The derivative as the embedded engine writes it, for the first input that has one."""
-    from gradrepl.insight.formulas import formulas_of
-
-    found = formulas_of(step.name)
-    return f"formula: {next(iter(found.values()))}" if found else None
+def formula(q: Question, step: Step) -> str | None:
+    """The derivative as the embedded engine writes it, for the input on the way to the tensor."""
+    places = q.toward(step)
+    _, found = formula_for(step.name, places[0] if places else 0, len(step.edges))
+    return f"formula: {found}" if found else None

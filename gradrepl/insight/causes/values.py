@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradrepl.graphs.protocol import is_tensor
+from gradrepl.insight.algebra import in_brackets
 from gradrepl.insight.causes.answer import Answer, answer
 from gradrepl.insight.causes.program import base_name, called
 from gradrepl.insight.causes.question import Question
@@ -416,7 +417,7 @@ def shared_by_ties(q: Question) -> Answer | None:
                 f"{text(step)}{where(q, step)}: {name} shares the "
                 f"gradient between them, {number(min(values))} each (max(dim=…) would give it all to one index).",
                 f"{named(q, step)}: {flow(q, step)}",
-                formula(step),
+                formula(q, step),
                 fix="nothing is wrong: at a tie there is no single derivative; max(dim) picks one element",
             )
     return None
@@ -442,7 +443,7 @@ def at_a_bound(q: Question) -> Answer | None:
                 f"gradient on; only outside the bounds the slope is 0.",
                 f"{named(q, step)}: {operand(step) or 'input'} = {numbers(values)}, bounds {', '.join(numbers(b) for b in bounds)}; "
                 f"{flow(q, step)}",
-                formula(step),
+                formula(q, step),
                 fix="nothing is wrong: a value on the bound counts as inside",
             )
     return None
@@ -517,11 +518,6 @@ def sum_or_mean(q: Question) -> Answer | None:
         tail = f"MeanBackward0 passes 1/{count} to each where SumBackward0 would pass 1"
         fix = f"{of}.sum(), if the sum is meant"
     return answer("sum or mean", f"{other}: {tail}.", f"{named(q, step)}: {flow(q, step)}", *chain(q), fix=fix)
-
-
-def in_brackets(source: str) -> str:
-    """An expression as it can stand before a method."""
-    return source if source.replace("_", "a").isalnum() or source.endswith((")", "]")) and not source.startswith("-") else f"({source})"
 
 
 def is_step(q: Question, step: Step) -> str:

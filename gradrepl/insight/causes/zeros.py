@@ -203,7 +203,9 @@ def lost_in_op(q: Question) -> Answer | None:
     step, dead = found
     explain = FLAT.get(base(step), any_op)
     reason, fix = explain(q, step, dead)
-    return answer("zero", f"{what(q)} because {reason}.", f"{named(q, step)}: {flow(q, step)}", formula(step), values_of(q, step), fix=fix)
+    return answer(
+        "zero", f"{what(q)} because {reason}.", f"{named(q, step)}: {flow(q, step)}", formula(q, step), values_of(q, step), fix=fix
+    )
 
 
 def values_of(q: Question, step: Step) -> str | None:
