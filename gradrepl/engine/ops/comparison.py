@@ -3,7 +3,8 @@
 import numpy as np
 
 from gradrepl.engine.declare import Array, op
-from gradrepl.engine.ops.pointwise import C_NAMES, PAIR, in_place, number_tensor, reflected
+from gradrepl.engine.dtypes import Default
+from gradrepl.engine.ops.pointwise import C_NAMES, PAIR, fitting, in_place, number_tensor, reflected
 from gradrepl.engine.promotion import SCALARS, alike, number_as, shape_error
 from gradrepl.engine.public import publish
 from gradrepl.engine.tensor import Tensor, tensor_of
@@ -31,7 +32,7 @@ def comparison(ufunc, name, forward=None):
         return forward(*alike(self, other)).astype(self.dtype)
 
     def with_tensor(self, other):
-        return forward(*alike(self, other)).astype(self.dtype)
+        return forward(*fitting(*alike(self, other))).astype(self.dtype)
 
     with_number.__name__, with_tensor.__name__ = name + "_scalar", name + "_tensor"
     numbers = op(f"{title}Backward0", self="zeros_like(grad)")(with_number)
@@ -99,6 +100,8 @@ def bits(name, ufunc):
     def forward(self, other):
         if self.dtype.kind not in ("iu" if name.endswith("shift") else "iub"):
             raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{SCALARS[self.dtype.name]}'")
+        if isinstance(other, float):
+            raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{SCALARS[Default.float.name]}'")
         return ufunc(self, other)
 
     forward.__name__ = f"{name}_arrays"
@@ -173,6 +176,7 @@ def isclose(self, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     x, y = self.array, other.array
     if x.dtype != y.dtype:
         raise RuntimeError(f"{SCALARS[x.dtype.name]} did not match {SCALARS[y.dtype.name]}")
+    fitting(x, y)
     close, writes = np.asarray(np.equal(x, y)), int(bool(rtol or atol))
     if x.dtype.kind in "fc":
         if equal_nan:
@@ -243,17 +247,18 @@ def where_method(self, condition, other):
 
 @op("MaskedFillBackward0", self="masked_fill(grad, mask, 0)")
 def masked_fill_number(self, mask: Array, value):
-    return np.where(checked_mask(mask), number_as(value, self.dtype), self)
+    return np.where(checked_mask(mask, self), number_as(value, self.dtype), self)
 
 
 @op("MaskedFillBackward1", self="masked_fill(grad, mask, 0)", value="masked_fill_backward(grad, mask)")
 def masked_fill_tensor(self, mask: Array, value):
     if value.ndim:
         raise RuntimeError(f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s).")
-    return np.where(checked_mask(mask), value.astype(self.dtype), self)
+    return np.where(checked_mask(mask, self), value.astype(self.dtype), self)
 
 
-def checked_mask(mask):
+def checked_mask(mask, self):
+    fitting(mask, self)
     if mask.dtype.kind != "b":
         kind = C_NAMES.get(mask.dtype.name, SCALARS[mask.dtype.name].lower())
         raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {kind}")

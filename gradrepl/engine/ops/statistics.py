@@ -177,6 +177,8 @@ def mode_dim(self, dim=-1, keepdim=False):
 
 def most_frequent(array, order, dim):
     """The last place of the smallest of the most frequent values."""
+    if not array.size:
+        return np.take(order, [0], dim)
     return np.apply_along_axis(frequent, dim, array)
 
 
