@@ -28,16 +28,16 @@ def places(sizes, kernel, stride, dilation):
     return tuple((n - d * (k - 1) - 1) // s + 1 for n, k, s, d in zip(sizes, kernel, stride, dilation))
 
 
-def windows(x, kernel, stride, dilation):
-    """A view (N, C, *kernel, *places) of all windows of (N, C, *sizes)."""
-    count, steps = places(x.shape[2:], kernel, stride, dilation), x.strides[2:]
+def windows(x, kernel, stride, dilation, count=None):
+    """A view (N, C, *kernel, *places) of all windows of (N, C, *sizes), or of the first `count` along each dimension."""
+    count, steps = count or places(x.shape[2:], kernel, stride, dilation), x.strides[2:]
     strides = x.strides[:2] + tuple(d * t for d, t in zip(dilation, steps)) + tuple(s * t for s, t in zip(stride, steps))
     return np.lib.stride_tricks.as_strided(x, x.shape[:2] + kernel + count, strides, writeable=False)
 
 
-def columns(x, kernel, stride, padding, dilation, groups):
+def columns(x, kernel, stride, padding, dilation, groups, count=None):
     """The windows as (N, groups, C / groups * kernel, places): what a matrix product takes."""
-    view, dims = windows(padded(x, padding), kernel, stride, dilation), len(kernel)
+    view, dims = windows(padded(x, padding), kernel, stride, dilation, count), len(kernel)
     return view.reshape(x.shape[0], groups, x.shape[1] // groups * math.prod(kernel), math.prod(view.shape[-dims:]))
 
 
@@ -71,10 +71,10 @@ def flat(x, groups):
     return x.reshape(x.shape[0], groups, x.shape[1] // groups, math.prod(x.shape[2:]))
 
 
-def conv_output(x, weight, stride, padding, dilation, groups):
+def conv_output(x, weight, stride, padding, dilation, groups, count=None):
     kernel = weight.shape[2:]
-    count = places(tuple(n + 2 * p for n, p in zip(x.shape[2:], padding)), kernel, stride, dilation)
-    out = np.matmul(grouped(weight, groups), columns(x, kernel, stride, padding, dilation, groups))
+    count = count or places(tuple(n + 2 * p for n, p in zip(x.shape[2:], padding)), kernel, stride, dilation)
+    out = np.matmul(grouped(weight, groups), columns(x, kernel, stride, padding, dilation, groups, count))
     return out.reshape(x.shape[0], weight.shape[0], *count)
 
 
@@ -89,7 +89,7 @@ def conv_input(grad, weight, sizes, stride, padding, dilation, groups):
 
 def conv_weight(grad, x, kernel, stride, padding, dilation, groups):
     """The kernels' gradient: the windows weighed by the outputs' gradients."""
-    cols = columns(x, kernel, stride, padding, dilation, groups)
+    cols = columns(x, kernel, stride, padding, dilation, groups, grad.shape[2:])
     out = np.matmul(flat(grad, groups), cols.swapaxes(2, 3)).sum(0)
     return out.reshape(grad.shape[1], x.shape[1] // groups, *kernel)
 
@@ -150,7 +150,7 @@ def convolution_backward_parts(grad_output, input, weight, stride, padding, dila
     if output_mask[0]:
         back = conjugate(weight)
         sizes = input.shape[2:]
-        parts.append(conv_output(grad_output, back, *options) if transposed else conv_input(grad_output, back, sizes, *options))
+        parts.append(conv_output(grad_output, back, *options, sizes) if transposed else conv_input(grad_output, back, sizes, *options))
     if output_mask[1]:
         pair = (conjugate(input), grad_output) if transposed else (grad_output, conjugate(input))
         parts.append(conv_weight(*pair, kernel, *options))
@@ -228,7 +228,9 @@ def check_output_padding(output_padding, stride, dilation):
     if all(extra < max(s, d) for extra, s, d in zip(output_padding, stride, dilation)):
         return
     names = ["depth", "height", "width"][-max(len(stride), 2) :]
-    tell = lambda what, values: " ".join(f"{what}_{name}: {value}" for name, value in zip(names, (1,) * (2 - len(values)) + tuple(values)))
+    if len(stride) == 1:  # a line is an image of height 1
+        output_padding, stride, dilation = (0, *output_padding), (1, *stride), (1, *dilation)
+    tell = lambda what, values: " ".join(f"{what}_{name}: {value}" for name, value in zip(names, values))
     raise RuntimeError(
         "output padding must be smaller than either stride or dilation, but got "
         + " ".join(tell(*pair) for pair in (("output_padding", output_padding), ("stride", stride), ("dilation", dilation)))
