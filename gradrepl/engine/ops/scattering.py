@@ -433,7 +433,8 @@ def take_along_dim(self, indices, dim=None):
     shape[at] = other[at] = 1
     common = broadcast(tuple(shape), tuple(other))
     sized = lambda x: expand_sizes(x, (*common[:at], x.array.shape[at], *common[at + 1 :]))
-    return gather_op(sized(self), at, sized(indices))
+    wrapped = tensor_of(np.mod(sized(indices).array, max(self.array.shape[at], 1)))  # any whole number is an index here
+    return gather_op(sized(self), at, wrapped)
 
 
 publish(
