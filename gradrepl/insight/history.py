@@ -19,6 +19,7 @@ from gradrepl.insight.places import Place
 SMALL = 64  # elements: values of this size are copied when an op runs
 MOST_BYTES = 64 << 20  # of gradients and saved values that one pass may hold on to
 MOST_STEPS = 20_000
+RECENT = 8  # passes whose steps are kept; more would give the garbage collector too much to look at
 
 tick = count(1).__next__
 
@@ -171,6 +172,8 @@ class History:
         """A new pass; of those before the last, large ones keep only what reached the leaves."""
         if len(self.passes) > 1 and self.passes[-2].bytes > MOST_BYTES // 256:
             self.passes[-2].forget()
+        if len(self.passes) > RECENT:
+            self.passes[-RECENT].forget()
         self.passes.append(Pass(place, kind))
         return self.passes[-1]
 
