@@ -22,7 +22,9 @@ def why(subject: Any = None) -> Answer:
     """
     frame = sys._getframe(1)
     if subject is None:
-        subject = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
+        from gradrepl.insight.causes.failure import last_error
+
+        subject = last_error()
         if subject is None:
             return Answer("nothing asked", "There was no error; ask about a tensor: why(x).")
     if isinstance(subject, BaseException):

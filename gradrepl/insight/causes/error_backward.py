@@ -28,7 +28,7 @@ def backward_twice(f: Failure) -> Answer | None:
 
 
 def node_keys(f: Failure, root: Any) -> dict[int, Any]:
-    graph = f.graph(root) if is_tensor(root) else None
+    graph = f.graph(root)
     if graph is None:
         return {}
     return {n._sequence_nr(): n for n in graph.functions.values() if hasattr(n, "_sequence_nr") and not hasattr(n, "variable")}
@@ -59,7 +59,7 @@ def same_graph(f: Failure, name: str, root: Any, first: Pass | None) -> Answer:
 
 def freed_node(f: Failure, root: Any) -> tuple[str, str, str, str] | None:
     """(node, name of what it had saved, its id, the slot) of the first freed node."""
-    graph = f.graph(root) if is_tensor(root) else None
+    graph = f.graph(root)
     for node in graph.graph.nodes if graph else ():
         for saved in node.saved:
             if saved.state == "freed":
@@ -218,7 +218,7 @@ def not_used(f: Failure) -> Answer | None:
         if made or definition is not None or meant
         else f"{name}"
     )
-    leaves = leaf_names(f, result)
+    leaves = f.leaf_names(f.graph(result))
     return answer(
         "not in the graph",
         f"{how} and is not part of the graph of {root}, so {root} has no gradient with respect to "
@@ -233,8 +233,7 @@ def not_used(f: Failure) -> Answer | None:
 
 def meant_instead(f: Failure, expression: ast.AST, tensor: Any, result: Any) -> str:
     """A leaf of the result's graph that the tensor was made from, or else one that is alike."""
-    graph = f.graph(result) if is_tensor(result) else None
-    leaves = [n.variable for n in graph.functions.values() if hasattr(n, "variable")] if graph else []
+    leaves = f.leaves(f.graph(result))
     if is_tensor(tensor) and tensor.grad_fn is not None:
         own = [v for v in leaves if f.reaches(tensor.grad_fn, v)]
         if own:
@@ -244,11 +243,6 @@ def meant_instead(f: Failure, expression: ast.AST, tensor: Any, result: Any) -> 
         return base_name(expression)
     alike = [v for v in leaves if is_tensor(tensor) and v.shape == tensor.shape and f.name_of(v)]
     return f.name_of(alike[0]) if len(alike) == 1 else ""
-
-
-def leaf_names(f: Failure, result: Any) -> list[str]:
-    graph = f.graph(result) if is_tensor(result) else None
-    return sorted({f.name_of(n.variable) for n in graph.functions.values() if hasattr(n, "variable")} - {""}) if graph else []
 
 
 def not_differentiated(f: Failure) -> Answer | None:

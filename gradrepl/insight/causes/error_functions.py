@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 
-from gradrepl.graphs.protocol import is_tensor
 from gradrepl.insight.causes.answer import Answer, answer
 from gradrepl.insight.causes.failure import Failure
 from gradrepl.insight.observer import seen
@@ -142,8 +141,7 @@ def legacy(f: Failure) -> Answer:
 def anomaly(f: Failure) -> Answer:
     found = re.search(r"Function '(\w+)' returned nan values in its (\d+)th output", f.message)
     name = found[1] if found else "a node"
-    root = f.subject
-    graph = f.graph(root) if is_tensor(root) else None
+    graph = f.graph(f.subject)
     kept = next((seen(n) for n in graph.functions.values() if hasattr(n, "name") and n.name().endswith(name)), None) if graph else None
     place = kept.where if kept else None
     return answer(

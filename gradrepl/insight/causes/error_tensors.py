@@ -167,8 +167,7 @@ def not_a_parameter(f: Failure) -> Answer:
 def assigned_gradient(f: Failure) -> Answer:
     return answer(
         "gradient of another kind",
-        f"{f.statement_text()} on {f.line} gives .grad a tensor of another shape or dtype than the tensor it belongs to: "
-        f"{f.message.splitlines()[0].rstrip('.')}.",
+        f"{f.statement_text()} on {f.line} gives .grad a tensor of another shape or dtype than the tensor it belongs to: {f.reason}.",
         fix="make the gradient with torch.zeros_like(tensor)",
     )
 
@@ -184,24 +183,20 @@ def detach_view(f: Failure) -> Answer:
 
 
 def shapes(f: Failure) -> Answer:
-    names = sorted({n.id for n in ast.walk(f.parsed) if isinstance(n, ast.Name)}) if f.parsed is not None else []
-    tensors = [(n, f.namespace[n]) for n in names if is_tensor(f.variable(n))]
-    listed = ", ".join(f"{n} {tuple(t.shape)}" for n, t in tensors)
+    listed = ", ".join(f"{n} {tuple(t.shape)}" for n, t in f.tensors)
     return answer(
         "shapes",
-        f"{f.said} on {f.line} cannot be computed: {f.message.splitlines()[0].rstrip('.')}{f' ({listed})' if listed else ''}.",
-        *(f"{n}: shape {tuple(t.shape)}" for n, t in tensors),
+        f"{f.said} on {f.line} cannot be computed: {f.reason}{f' ({listed})' if listed else ''}.",
+        *(f"{n}: shape {tuple(t.shape)}" for n, t in f.tensors),
         fix="bring the shapes together with unsqueeze, reshape or .T; sizes match if they are equal or one of them is 1",
     )
 
 
 def dtypes(f: Failure) -> Answer:
-    names = sorted({n.id for n in ast.walk(f.parsed) if isinstance(n, ast.Name)}) if f.parsed is not None else []
-    tensors = [(n, f.namespace[n]) for n in names if is_tensor(f.variable(n))]
     return answer(
         "dtypes",
-        f"{f.said} on {f.line} mixes dtypes: {f.message.splitlines()[0].rstrip('.')}.",
-        *(f"{n}: dtype {t.dtype}" for n, t in tensors),
+        f"{f.said} on {f.line} mixes dtypes: {f.reason}.",
+        *(f"{n}: dtype {t.dtype}" for n, t in f.tensors),
         fix="convert one side: x.float(), x.to(w.dtype)",
     )
 
@@ -234,7 +229,7 @@ def not_castable(f: Failure) -> Answer:
 
 
 def changed_by_hook(f: Failure) -> Answer:
-    event = next((e for e in reversed(f.events) if e.kind == "register_hook"), None)
+    event = f.last_hook
     name = (re.search(r"hook '(.*?)'", f.message) or [None, "the hook"])[1]
     what = "of another shape" if "size" in f.message else "of another dtype" if "has changed the type" in f.message else "that is no tensor"
     set_on = f" (set on {f.where(event.where)})" if event else ""
@@ -260,23 +255,22 @@ def no_parameters(f: Failure) -> Answer:
 
 
 def not_an_index(f: Failure) -> Answer:
-    names = sorted({n.id for n in ast.walk(f.parsed) if isinstance(n, ast.Name)}) if f.parsed is not None else []
-    floats = [n for n in names if is_tensor(t := f.variable(n)) and t.is_floating_point()]
+    floats = [(n, t) for n, t in f.tensors if t.is_floating_point()]
+    name = floats[-1][0] if floats else ""
     return answer(
         "dtype of an index",
-        f"{f.said} on {f.line} takes {floats[-1] if floats else 'a tensor'} as indices, but its dtype is floating point: indices are "
+        f"{f.said} on {f.line} takes {name or 'a tensor'} as indices, but its dtype is floating point: indices are "
         "integers (int64) "
         f"or booleans, and no gradient flows to them.",
-        *(f"{n}: dtype {f.variable(n).dtype}" for n in floats[:3]),
-        fix=f"{floats[-1] if floats else 'index'}.long()",
+        *(f"{n}: dtype {t.dtype}" for n, t in floats[:3]),
+        fix=f"{name or 'index'}.long()",
     )
 
 
 def out_of_range(f: Failure) -> Answer:
     return answer(
         "index out of range",
-        f"{f.said} on {f.line} uses an index that does not exist: {f.message.splitlines()[0].rstrip('.')}; indices (and class targets) "
-        "go from 0 to size - 1.",
+        f"{f.said} on {f.line} uses an index that does not exist: {f.reason}; indices (and class targets) go from 0 to size - 1.",
         f"{f.line}: {f.statement_text()}",
         fix="look at the largest index, and at the size of what is indexed (num_embeddings, number of classes)",
     )

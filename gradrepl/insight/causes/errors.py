@@ -7,9 +7,9 @@ from types import FrameType
 
 from gradrepl.insight.causes import error_backward, error_functions, error_tensors, error_writes
 from gradrepl.insight.causes.answer import Answer, answer
-from gradrepl.insight.causes.failure import Failure
+from gradrepl.insight.causes.failure import Failure, last_error
+from gradrepl.insight.causes.program import called
 from gradrepl.insight.causes.question import Question
-from gradrepl.insight.places import Place
 
 
 def explain_error(error: BaseException, frame: FrameType) -> Answer:
@@ -21,28 +21,18 @@ def explain_error(error: BaseException, frame: FrameType) -> Answer:
                 return found
     return answer(
         "error",
-        f"{f.said} on {f.line} raised {type(error).__name__}: {f.message.splitlines()[0].rstrip('.') if f.message else 'no message'}.",
+        f"{f.said} on {f.line} raised {type(error).__name__}: {f.reason}.",
         "this error is not one that autograd raises about its graph, so only the place is known",
     )
 
 
 def failed_backward(q: Question) -> Answer | None:
     """A tensor whose backward raised: the error explains it."""
-    import sys
-
-    error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
-    if error is None or q.tensor.grad_fn is None or "backward" not in "".join(map(str, user_lines(error))):
+    error = last_error()
+    if error is None or q.tensor.grad_fn is None:
         return None
     f = Failure(error, q.frame)
-    return explain_error(error, q.frame) if f.subject is q.tensor else None
-
-
-def user_lines(error: BaseException) -> list[str]:
-    trace, found = error.__traceback__, []
-    while trace is not None:
-        found.append(Place(trace.tb_frame.f_code, trace.tb_lasti).text)
-        trace = trace.tb_next
-    return found
+    return explain_error(error, q.frame) if called(f.parsed) in ("backward", "grad") and f.subject is q.tensor else None
 
 
 RULES = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from types import FrameType
 from typing import Any
 
@@ -33,6 +34,11 @@ class Failure(Question):
     @property
     def line(self) -> str:
         return self.where(self.place) if self.place else "the last line"
+
+    @property
+    def reason(self) -> str:
+        """The first line of the message, to be put into a sentence."""
+        return self.message.partition("\n")[0].rstrip(".") or "no message"
 
     @property
     def said(self) -> str:
@@ -83,6 +89,12 @@ class Failure(Question):
             return []
         return [t for n in names if is_tensor(t := self.variable(n)) and t.grad_fn is not None]
 
+    @property
+    def tensors(self) -> list[tuple[str, Any]]:
+        """The variables in the expression that are tensors, by name."""
+        names = sorted({n.id for n in ast.walk(self.parsed) if isinstance(n, ast.Name)}) if self.parsed is not None else []
+        return [(name, self.variable(name)) for name in names if is_tensor(self.variable(name))]
+
     def value_of(self, name: str) -> Any:
         if name in self.namespace:
             return self.namespace[name]
@@ -102,6 +114,11 @@ class Failure(Question):
         found = self.source.definitions.get((scope, name), []) or self.source.definitions.get((None, name), [])
         found = [d for d in found if not d.partial and (self.place is None or d.statement.lineno <= self.place.line or scope is None)]  # type: ignore[attr-defined]
         return found[-1].statement if found else None
+
+
+def last_error() -> BaseException | None:
+    """The error that the prompt showed last; Python 3.11 has only the second of these names."""
+    return getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
 
 
 def target_tensor(f: Failure) -> tuple[str, Any]:

@@ -459,7 +459,7 @@ def replaced(q: Question) -> Answer | None:
     """The graph holds an older tensor of this name."""
     if q.root_graph is None:
         return None
-    leaves = [f.variable for f in q.root_graph.functions.values() if hasattr(f, "variable")]
+    leaves = q.leaves(q.root_graph)
     if any(v is q.tensor for v in leaves):
         return None
     unnamed = [v for v in leaves if not q.name_of(v) and tuple(v.shape) == tuple(q.tensor.shape)]
@@ -503,9 +503,7 @@ def unused(q: Question) -> Answer | None:
     if not (q.backwards or q.backward_calls):
         return None
     root = q.root_name
-    leaves = (
-        sorted({q.name_of(f.variable) for f in q.root_graph.functions.values() if hasattr(f, "variable")} - {""}) if q.root_graph else []
-    )
+    leaves = q.leaf_names(q.root_graph)
     return answer(
         "unused",
         f"{q.name}.grad is None because {q.name} was not used to compute {root}: no edge of its graph leads to {q.name}, so backward() "

@@ -96,7 +96,7 @@ class Source:
         return sorted(found, key=self.order)
 
 
-def called(call: ast.AST) -> str:
+def called(call: ast.AST | None) -> str:
     """The last name of what is called: `sum` in `(a * b).sum()`."""
     function = call.func if isinstance(call, ast.Call) else None
     return function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""

@@ -111,6 +111,11 @@ class Question:
         found = [e for e in self.events if e.kind in kinds and (e.tensor is tensor or e.made is tensor)]
         return found[-1] if found else None
 
+    @property
+    def last_hook(self) -> Event | None:
+        """The last tensor hook that was set."""
+        return next((e for e in reversed(self.events) if e.kind == "register_hook"), None)
+
     @cached_property
     def backward_calls(self) -> list[ast.Call]:
         """The calls of backward in the source that a program of this text makes."""
@@ -157,6 +162,13 @@ class Question:
     @cached_property
     def root_graph(self) -> Any:
         return None if self.root is None else self.graph(self.root)
+
+    def leaves(self, graph: Any) -> list[Any]:
+        """The leaves of a graph that can be named; none of no graph."""
+        return [f.variable for f in graph.functions.values() if hasattr(f, "variable")] if graph else []
+
+    def leaf_names(self, graph: Any) -> list[str]:
+        return sorted({self.name_of(leaf) for leaf in self.leaves(graph)} - {""})
 
     @cached_property
     def ids(self) -> dict[int, str]:

@@ -117,7 +117,7 @@ def hook_writes(q: Question) -> Answer | None:
 
 
 def hook_said(q: Question, at: str, came: Any, went: Any) -> Answer:
-    event = next((e for e in reversed(q.events) if e.kind == "register_hook"), None)
+    event = q.last_hook
     line = f" (set on {q.where(event.where)})" if event else ""
     return answer(
         "hook",

@@ -107,7 +107,7 @@ def hooked(q: Question) -> Answer | None:
 
 
 def hook_answer(q: Question, at: str, above: Any) -> Answer:
-    event = next((e for e in reversed(q.events) if e.kind == "register_hook"), None)
+    event = q.last_hook
     line = f" (set on {q.where(event.where)})" if event else ""
     return answer(
         "hook",
