@@ -49,8 +49,7 @@ def same_graph(f: Failure, name: str, root: Any, first: Pass | None) -> Answer:
     return answer(
         "backward twice",
         f"{name}.backward() ran a second time on the same graph ({f.line}): the first call{f' ({where}{loop})' if where else ''} freed "
-        f"{what}, so compute {name} again "
-        f"before it, or pass retain_graph=True to the first call.",
+        f"{what}, so compute {name} again before it, or pass retain_graph=True to the first call.",
         freed and f"{freed[0]}{freed[2]}._saved_{freed[3]} is freed",
         where and f"first backward on {where}, second on {f.line}",
         fix=f"compute {name} again, or {name}.backward(retain_graph=True) the first time",
@@ -92,8 +91,7 @@ def shared_part(f: Failure, name: str, keys: dict[int, Any], first: Pass, failed
     return answer(
         "backward twice",
         f"{name}.backward() on {f.line} went a second time through a part of the graph that backward() had freed already "
-        f"({f.where(first.where)}): {story}; "
-        f"{'detach it' if again else 'keep the graph'} ({fix}).",
+        f"({f.where(first.where)}): {story}; {'detach it' if again else 'keep the graph'} ({fix}).",
         f"{step.name.rpartition('::')[2]} was visited by both passes",
         fix=fix,
     )
@@ -107,9 +105,8 @@ def not_scalar(f: Failure) -> Answer:
     whole = in_brackets(name)
     return answer(
         "not a scalar",
-        f"{name} is {kind}: {shape}, and {call} on {f.line} can start by itself only from a single number; reduce it first "
-        f"({whole}.sum() or {whole}.mean()), or say what to start "
-        f"with: gradient=torch.ones_like({name}).",
+        f"{name} is {kind}: {shape}, and {call} on {f.line} can start by itself only from a single number; reduce it first ({whole}.sum() "
+        f"or {whole}.mean()), or say what to start with: gradient=torch.ones_like({name}).",
         f"{name}: shape {tuple(tensor.shape)}, made on {f.where(f.made_at(tensor))}" if is_tensor(tensor) and f.made_at(tensor) else None,
         fix=f"{whole}.sum().backward(), or {whole}.backward(torch.ones_like({name}))",
     )
@@ -123,8 +120,7 @@ def no_history(f: Failure) -> Answer:
         return answer(
             "no create_graph",
             f"{name} has no grad_fn because the gradient it is computed from came out of {f.text(grad_call)} on {f.where(grad_call)} "
-            "without create_graph=True: backward itself was not "
-            f"recorded, so there is no graph to differentiate a second time ({f.line}).",
+            f"without create_graph=True: backward itself was not recorded, so there is no graph to differentiate a second time ({f.line}).",
             f"{name}.requires_grad is False",
             fix="create_graph=True in that call",
         )
@@ -144,9 +140,8 @@ def no_history(f: Failure) -> Answer:
         )
     return answer(
         "nothing requires grad",
-        f"{name} has no grad_fn: nothing that it is computed from requires grad, so no graph was recorded and backward() on {f.line} "
-        "has nowhere to go; make the input with "
-        f"requires_grad=True before computing {name}.",
+        f"{name} has no grad_fn: nothing that it is computed from requires grad, so no graph was recorded and backward() on {f.line} has "
+        f"nowhere to go; make the input with requires_grad=True before computing {name}.",
         f"{name}.requires_grad is False, {name}.grad_fn is None",
         fix="requires_grad=True where the tensor to differentiate by is made",
     )

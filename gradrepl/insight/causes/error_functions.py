@@ -42,8 +42,7 @@ def gradients_returned(f: Failure) -> Answer:
     return answer(
         "number of gradients",
         f"{name}.forward() takes {wanted} input{'s' * (wanted != 1)}{listed} but {name}.backward() ({where}) returns {got} "
-        f"gradient{'s' * (got != 1)}: return one value for each forward input, "
-        f"None for those that need none, as in return {right}.",
+        f"gradient{'s' * (got != 1)}: return one value for each forward input, None for those that need none, as in return {right}.",
         f"{where}: {f.text(returned)}" if returned is not None else None,
         fix=f"return {right}",
     )
@@ -72,9 +71,8 @@ def gradients_given(f: Failure) -> Answer:
     backward = method_of(f.source.classes.get(name), "backward")
     return answer(
         "gradients given",
-        f"{name}.forward() returns {given} outputs, so {name}.backward() ({f.where(backward)}) is given {given} gradients after ctx, "
-        "one for "
-        f"each output, but it takes {takes}.",
+        f"{name}.forward() returns {given} outputs, so {name}.backward() ({f.where(backward)}) is given {given} gradients after ctx, one "
+        f"for each output, but it takes {takes}.",
         f"{f.where(backward)}: def backward({', '.join(a.arg for a in backward.args.args)})" if backward is not None else None,
         f"backward ran on {f.line}",
         fix=f"def backward(ctx, {', '.join(f'grad{i + 1}' for i in range(given))})",
@@ -100,9 +98,8 @@ def view_in_function(f: Failure) -> Answer:
     name = maker[1] if maker else "a custom Function"
     return answer(
         "view from a Function",
-        f"{f.statement_text()} on {f.line} changes in place what {name}.apply() returned, and that is a view of its input: autograd "
-        "would have to "
-        f"replace the backward of {name} by its own, so it refuses; return a copy from forward, or compute out of place.",
+        f"{f.statement_text()} on {f.line} changes in place what {name}.apply() returned, and that is a view of its input: autograd would "
+        f"have to replace the backward of {name} by its own, so it refuses; return a copy from forward, or compute out of place.",
         f"in-place write on {f.line}; the view was made inside {name}.forward()",
         fix="return x.view(…).clone() from forward, or write y = y + … instead of y += …",
     )
@@ -147,8 +144,7 @@ def anomaly(f: Failure) -> Answer:
     return answer(
         "nan in backward",
         f"{name}, recorded by {place.text if place else 'an op'}{f' ({f.where(place)})' if place else ''}, gave the first nan of "
-        "backward: its derivative does not exist at the values it was given (a division by 0, "
-        f"0 * inf, a root or logarithm of 0).",
+        "backward: its derivative does not exist at the values it was given (a division by 0, 0 * inf, a root or logarithm of 0).",
         f"anomaly detection stopped backward() on {f.line}",
         fix="keep the input of that op away from the point where its derivative is infinite",
     )

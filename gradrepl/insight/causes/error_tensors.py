@@ -48,8 +48,7 @@ def to_numpy(f: Failure) -> Answer:
     return answer(
         "numpy of a tensor that requires grad",
         f"{f.said} on {f.line} hands {name} to NumPy, but {name} is part of a graph ({why}), and NumPy records nothing, so the gradient "
-        "would be lost unnoticed: take "
-        f"{name}.detach().numpy() if only the values are wanted.",
+        f"would be lost unnoticed: take {name}.detach().numpy() if only the values are wanted.",
         f"{name}.requires_grad is True"
         + (f", grad_fn {tensor.grad_fn.name()}" if is_tensor(tensor) and tensor.grad_fn is not None else ""),
         fix=f"{name}.detach().numpy()",
@@ -143,8 +142,7 @@ def non_leaf_optimised(f: Failure) -> Answer:
     return answer(
         "non-leaf in an optimizer",
         f"{name} is not a leaf: it was computed{f' by {place.text} ({f.where(place)})' if place else ''}, and an optimizer can change "
-        "leaves only; make it a leaf with "
-        f"{name}.detach().requires_grad_().",
+        f"leaves only; make it a leaf with {name}.detach().requires_grad_().",
         f"{name}.is_leaf is False"
         + (f", {name}.grad_fn is {tensor.grad_fn.name()}" if is_tensor(tensor) and tensor.grad_fn is not None else ""),
         fix=f"{name} = {name}.detach().requires_grad_()",
@@ -207,8 +205,7 @@ def not_viewable(f: Failure) -> Answer:
     return answer(
         "not contiguous",
         f"{f.said} on {f.line} cannot be a view: the elements of {name} do not lie one after the other in memory (it was transposed, "
-        "permuted or "
-        f"sliced), and view() copies nothing; use reshape(), which copies where it must.",
+        "permuted or sliced), and view() copies nothing; use reshape(), which copies where it must.",
         strides,
         fix=f.said.replace(".view(", ".reshape("),
     )
@@ -221,8 +218,7 @@ def not_castable(f: Failure) -> Answer:
     return answer(
         "dtype of a write",
         f"{f.statement_text()} on {f.line} writes {wide} numbers into {name}, which is {narrow}: a write in place keeps the dtype of "
-        f"{name}, and that "
-        f"cannot hold the result; compute it out of place.",
+        f"{name}, and that cannot hold the result; compute it out of place.",
         f"{name}: dtype {tensor.dtype}" if is_tensor(tensor) else None,
         fix=f"{name} = {name}.float() first, or a new tensor instead of the write",
     )
@@ -236,8 +232,7 @@ def changed_by_hook(f: Failure) -> Answer:
     return answer(
         "result of a hook",
         f"A hook, {name}{set_on}, returned something {what}: what a hook returns replaces the gradient, so it must be a tensor of the "
-        "same shape and "
-        f"dtype, or None ({f.line}).",
+        f"same shape and dtype, or None ({f.line}).",
         event and f"{f.where(event.where)}: {event.where.text}",
         fix="return a tensor like the gradient, or None to leave it as it is",
     )
@@ -246,9 +241,8 @@ def changed_by_hook(f: Failure) -> Answer:
 def no_parameters(f: Failure) -> Answer:
     return answer(
         "no parameters",
-        f"{f.said} on {f.line} gets no parameters: parameters() finds nn.Parameter attributes and submodules only, not plain tensors, "
-        "and not "
-        f"modules in a Python list; wrap them in nn.Parameter, nn.ModuleList or nn.ParameterList.",
+        f"{f.said} on {f.line} gets no parameters: parameters() finds nn.Parameter attributes and submodules only, not plain tensors, and "
+        "not modules in a Python list; wrap them in nn.Parameter, nn.ModuleList or nn.ParameterList.",
         f"{f.line}: {f.said}",
         fix="self.w = nn.Parameter(torch.randn(…)), self.layers = nn.ModuleList([…])",
     )
@@ -259,9 +253,8 @@ def not_an_index(f: Failure) -> Answer:
     name = floats[-1][0] if floats else ""
     return answer(
         "dtype of an index",
-        f"{f.said} on {f.line} takes {name or 'a tensor'} as indices, but its dtype is floating point: indices are "
-        "integers (int64) "
-        f"or booleans, and no gradient flows to them.",
+        f"{f.said} on {f.line} takes {name or 'a tensor'} as indices, but its dtype is floating point: indices are integers (int64) or "
+        "booleans, and no gradient flows to them.",
         *(f"{n}: dtype {t.dtype}" for n, t in floats[:3]),
         fix=f"{name or 'index'}.long()",
     )
@@ -285,8 +278,7 @@ def plain_number(f: Failure) -> Answer | None:
     return answer(
         "not a tensor",
         f"{name} is a plain {kind} and not a tensor{made}, so it has no graph and no backward() ({f.line}): leave out item(), float(), "
-        "numpy() or detach() on the "
-        f"way, so that it stays a tensor.",
+        "numpy() or detach() on the way, so that it stays a tensor.",
         f"type({name}) is {kind}",
         fix=f"compute {name} with torch functions, and call item() only to print it",
     )

@@ -160,9 +160,8 @@ def detached_in_place(f: Failure) -> Answer:
     name = base_name(next(iter(targets_of(text)), ast.Constant(0))) or "a tensor"
     return answer(
         "detached in place",
-        f"{text} on {where} detached {name} in place, but a node had saved {name} for its derivative and backward ({f.line}) still "
-        "needs its place in the graph; use the "
-        f"out-of-place {name}.detach() instead.",
+        f"{text} on {where} detached {name} in place, but a node had saved {name} for its derivative and backward ({f.line}) still needs "
+        f"its place in the graph; use the out-of-place {name}.detach() instead.",
         f"{where}: {text}",
         fix=f"{name}_values = {name}.detach()",
     )
@@ -196,8 +195,8 @@ def leaf_written(f: Failure) -> Answer:
         "view of a leaf written in place",
         f"{name} is a view of {of}, a leaf that requires grad, so {statement} on {f.line} would change the leaf {of} in place: do it "
         "under torch.no_grad().",
-        f"{name}._base is {of} (is_leaf True, requires_grad True); {name}.grad_fn is "
-        f"{tensor.grad_fn.name() if tensor.grad_fn else None} ({f.where(made)})",
+        f"{name}._base is {of} (is_leaf True, requires_grad True); {name}.grad_fn is {tensor.grad_fn.name() if tensor.grad_fn else None} "
+        f"({f.where(made)})",
         fix=f"with torch.no_grad(): {statement}",
     )
 
@@ -246,8 +245,8 @@ def no_grad_view(f: Failure) -> Answer:
     return answer(
         "view made in no_grad",
         f"{name} is a view that was made under {mode} ({f.where(made)}), and {f.statement_text()} on {f.line} changes it in place while "
-        "grad mode is on: autograd cannot tell whether "
-        f"the write is to be recorded; make the view and write it on the same side of the {mode} block.",
+        "grad mode is on: autograd cannot tell whether the write is to be recorded; make the view and write it on the same side of the "
+        f"{mode} block.",
         f"{f.where(made)}: {f.text(made)}" if made is not None else None,
         fix=f"move the line that makes {name} out of the {mode} block, or the write into it",
     )
@@ -275,8 +274,8 @@ def inference(f: Failure) -> Answer:
     return answer(
         "inference tensor",
         f"{name} was made under torch.inference_mode() ({f.where(made)}), and such a tensor can never take part in a graph: "
-        f"{f.statement_text()} on {f.line} needs one that can; use "
-        f"torch.no_grad() instead of inference_mode(), or {name}.clone() outside it.",
+        f"{f.statement_text()} on {f.line} needs one that can; use torch.no_grad() instead of inference_mode(), or {name}.clone() outside "
+        "it.",
         f"{name}.is_inference() is True",
         fix=f"make {name} under torch.no_grad(), or use {name}.clone()",
     )

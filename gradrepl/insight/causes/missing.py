@@ -87,8 +87,7 @@ def renamed(q: Question) -> Answer | None:
     return answer(
         "name rebound",
         f"{q.name}.grad is None because {q.name} is no longer the leaf it was: {q.name} = {text} on {q.where(statement)} made a new "
-        "tensor, "
-        f"a non-leaf (the result of {op(node)}), and gave it the old name; backward() fills .grad of leaves only.",
+        f"tensor, a non-leaf (the result of {op(node)}), and gave it the old name; backward() fills .grad of leaves only.",
         f"{q.name}.is_leaf is False, {q.name}.grad_fn is {node.name()} from {q.where(statement)}",
         f"the leaf that was called {q.name} before has the gradient",
         fix=rebinding_fix(q, value),
@@ -172,9 +171,8 @@ def is_a_gradient(q: Question) -> Answer | None:
     return answer(
         "a gradient itself",
         f"{q.name} is {owner}.grad itself, not a copy{f' ({q.where(statement)})' if statement is not None else ''}: backward() adds to "
-        "that tensor in "
-        f"place{f' ({lines})' if lines else ''}, and zero_grad() or zero_() would clear it, so {q.name} changes with {owner}.grad; take "
-        f"{owner}.grad.clone() to keep the values.",
+        f"that tensor in place{f' ({lines})' if lines else ''}, and zero_grad() or zero_() would clear it, so {q.name} changes with "
+        f"{owner}.grad; take {owner}.grad.clone() to keep the values.",
         f"{q.name} is {owner}.grad: True; its own .grad is None, for it does not require grad",
         fix=f"{q.name} = {owner}.grad.clone()",
     )
@@ -187,9 +185,8 @@ def misspelt(q: Question) -> Answer | None:
         return None
     return answer(
         "misspelt",
-        f"{q.name}.grad is None because {q.name} does not require grad: {q.name}.{own[0]} is an attribute of your own that autograd "
-        "does not "
-        f"know; the right one is {q.name}.requires_grad.",
+        f"{q.name}.grad is None because {q.name} does not require grad: {q.name}.{own[0]} is an attribute of your own that autograd does "
+        f"not know; the right one is {q.name}.requires_grad.",
         f"{q.name}.requires_grad is False, vars({q.name}) holds {own[0]!r}",
         fix=f"{q.name}.requires_grad_(True)",
     )
@@ -360,8 +357,7 @@ def required_too_late(q: Question) -> Answer | None:
     return answer(
         "requires_grad too late",
         f"{q.name}.grad is None because requires_grad was switched on ({q.where(where)}) only after {root} had been computed ({line}): "
-        "the graph "
-        f"recorded {q.name} as a constant, so set requires_grad before the forward pass.",
+        f"the graph recorded {q.name} as a constant, so set requires_grad before the forward pass.",
         f"{node} ({line}: {text}) has no edge to {q.name}; requires_grad was set later, on {q.where(where)}",
         fix=f"call {q.name}.requires_grad_() before computing {root}",
     )
@@ -447,8 +443,7 @@ def cut_seen(q: Question) -> Answer | None:
             return answer(
                 event.kind,
                 f"{q.name}.grad is None because {text} on {where} cut the graph: {kind} returns the values without their history, so "
-                "backward() "
-                f"from {q.root_name} stopped there and never reached {q.name}.",
+                f"backward() from {q.root_name} stopped there and never reached {q.name}.",
                 f"{where}: {text}, whose source has {tensor.grad_fn.name()} with {q.name} below it",
                 fix=f"leave out {kind}",
             )

@@ -150,8 +150,8 @@ def softmax_underflow(q: Question) -> Answer | None:
     return answer(
         f"{name} underflow",
         f"{what(q)} because {name} underflowed: {of or 'a probability'}{entry(values, values == 0)} is exactly 0 in "
-        f"{values.dtype}{where(q, below)}, "
-        f"{short(step)}{where(q, step)} divides by it and gives inf, and {short(below)} multiplies that by 0; use {better}.",
+        f"{values.dtype}{where(q, below)}, {short(step)}{where(q, step)} divides by it and gives inf, and {short(below)} multiplies that "
+        f"by 0; use {better}.",
         f"{of or 'the probabilities'} = {numbers(values)}",
         f"first inf: out of {named(q, step)}, {flow(q, step)}",
         f"then {named(q, below)}: {flow(q, below)}, 0 * inf is nan",

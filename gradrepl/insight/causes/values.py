@@ -52,8 +52,8 @@ def accumulated(q: Question) -> Answer | None:
     return answer(
         "accumulated",
         f"{q.name}.grad is {shown(q)} and not {each[-1]} because backward() adds to .grad instead of replacing it: "
-        f"{COUNTS.get(len(chain), len(chain))} calls "
-        f"({', '.join(lines)}) {parts}, and nothing reset {q.name}.grad in between (optimizer.zero_grad() or {q.name}.grad = None).",
+        f"{COUNTS.get(len(chain), len(chain))} calls ({', '.join(lines)}) {parts}, and nothing reset {q.name}.grad in between "
+        f"(optimizer.zero_grad() or {q.name}.grad = None).",
         "AccumulateGrad: None -> " + " -> ".join(numbers(a.after) for _, a in chain[-6:]),
         fix=f"{q.name}.grad = None (or optimizer.zero_grad()) before each backward()",
     )
@@ -69,8 +69,7 @@ def hook_too_early(q: Question) -> Answer | None:
     return answer(
         "hook before accumulation",
         f"{q.name}.grad is {shown(q)} because a hook set with register_hook() ({q.where(event.where)}) runs before AccumulateGrad adds "
-        "the new gradient to "
-        f"{q.name}.grad: it worked on the old {q.name}.grad ({before}); return the new gradient from the hook, or use "
+        f"the new gradient to {q.name}.grad: it worked on the old {q.name}.grad ({before}); return the new gradient from the hook, or use "
         "register_post_accumulate_grad_hook().",
         f"order for {q.name}: tensor hook ({q.where(event.where)}), then AccumulateGrad adds {numbers(arrival.incoming)} to "
         f"{q.name}.grad = {before}",
@@ -108,8 +107,7 @@ def hook_writes(q: Question) -> Answer | None:
             return answer(
                 "hook",
                 f"{q.name}.grad is {shown(q)} because a hook (set on {q.where(event.where)}) changes the gradient in place with "
-                f"{writes[0]}(): "
-                f"what it does to its argument goes on to everything below.",
+                f"{writes[0]}(): what it does to its argument goes on to everything below.",
                 f"{q.where(event.where)}: {event.where.text}",
                 fix="compute a new gradient in the hook and return it, or remove the hook with handle.remove()",
             )
@@ -143,8 +141,7 @@ def masked_copy(q: Question) -> Answer | None:
         return answer(
             "write into a copy",
             f"{q.name}.grad is {shown(q)} because {copy} makes a copy, not a view: {method.attr}() on {q.where(statement)} changed that "
-            f"copy and left {target} "
-            f"unchanged; write {copy} = …, or use masked_fill or torch.where.",
+            f"copy and left {target} unchanged; write {copy} = …, or use masked_fill or torch.where.",
             f"{target} is at version {tensor._version}; {copy} on {q.where(statement)} is the output of IndexBackward0, with its own "
             "memory, and is used by nothing",
             fix=f"{copy} = {assigned(q, call)}",  # type: ignore[arg-type]
@@ -169,8 +166,7 @@ def written_copy(q: Question) -> Answer | None:
         return answer(
             "write into a copy",
             f"{q.name}.grad is {shown(q)} because {name} = {q.text(made.value)} on {q.where(made)} makes a copy of {of}, not a view: "
-            f"{write.where.text} on "
-            f"{q.where(write.where)} changed that copy and left {of} unchanged.",
+            f"{write.where.text} on {q.where(write.where)} changed that copy and left {of} unchanged.",
             f"{name}._is_view() is False; {of} is at version {source._version}; {name} is not used by {q.root_name}",
             fix=f"write into {of} itself, or compute {q.root_name} from {name}",
         )
@@ -224,8 +220,7 @@ def view_follows(q: Question, step: Step) -> Answer | None:
     return answer(
         "view follows its base",
         f"{q.name}.grad is {shown(q)} because {name} is a view of {of}: {line} changed {of} in place and with it {name} too, for they "
-        "share memory, and autograd "
-        f"rebuilt {name}'s grad_fn ({short(step)}) on top of that write; use clone() to keep the old values.",
+        f"share memory, and autograd rebuilt {name}'s grad_fn ({short(step)}) on top of that write; use clone() to keep the old values.",
         f"{name}._base is {of}, both at version {view._version}; {name} was made on {q.where(made)}",
         f"now {named(q, step)} leads from {name} to {below(q, step)}",
         fix=f"{q.text(made)}.clone()" if isinstance(made, ast.Assign) else f"clone {name} before {of} is written",
@@ -271,8 +266,7 @@ def base_follows(q: Question, step: Step) -> Answer | None:
         return answer(
             "base follows its view",
             f"{q.name}.grad is {shown(q)} because {name} is a view of {of}: {write.text} on {q.where(write)} changed {of} too, for they "
-            "share memory, and its graph "
-            f"now goes through that write (CopySlices).",
+            "share memory, and its graph now goes through that write (CopySlices).",
             f"{name}._base is {of}, both at version {view._version}",
             f"{named(q, step)}: {flow(q, step)}",
             fix=f"write into a copy: {name} = {name}.clone()",
@@ -291,8 +285,7 @@ def changed_silently(q: Question) -> Answer | None:
             return answer(
                 "changed through .data",
                 f"{q.name}.grad is {shown(q)} because {source} on {q.where(event.where)} changed the values between the forward pass "  # type: ignore[attr-defined]
-                "and backward(), and .data hides "
-                f"that from autograd: the derivative was taken at the new values, without an error.",
+                "and backward(), and .data hides that from autograd: the derivative was taken at the new values, without an error.",
                 f"forward on {q.where(next(s.where for s in q.on_path if s.where))}, then {q.where(event.where)}: {source}, then "  # type: ignore[attr-defined]
                 f"backward() on {q.where(q.last.where)}",
                 fix="write under torch.no_grad() instead of through .data, so that autograd notices; or compute the loss again",
@@ -335,8 +328,8 @@ def alias_written(q: Question) -> Answer | None:
         return answer(
             "alias written",
             f"{q.name}.grad is {shown(q)} because {name} = {q.text(whole.value)} on {q.where(whole.statement)} shares its memory with "
-            f"{of}: {q.text(write)} on {q.where(write)} "
-            f"changed the values of {of} too, and the gradient was computed with the changed values.",
+            f"{of}: {q.text(write)} on {q.where(write)} changed the values of {of} too, and the gradient was computed with the changed "
+            "values.",
             f"{name} and {of} are one piece of memory: {kind} copies nothing",
             fix=f"{name} = {q.text(whole.value)}.{'copy' if kind == 'numpy' else 'clone'}()",
         )
@@ -365,9 +358,8 @@ def broadcast(q: Question) -> Answer | None:
             left, right = (tuple(s) for s in shapes)
             return answer(
                 "broadcast",
-                f"{q.name}.grad is {shown(q)} because {text(step)}{where(q, step)} was broadcast: shapes {left} and {right} together "
-                f"give {tuple(out)}, so every "
-                f"element meets every other one, and the gradient sums over all {int(np.prod(out))} pairs.",
+                f"{q.name}.grad is {shown(q)} because {text(step)}{where(q, step)} was broadcast: shapes {left} and {right} together give "
+                f"{tuple(out)}, so every element meets every other one, and the gradient sums over all {int(np.prod(out))} pairs.",
                 f"{named(q, step)}: output {tuple(out)}",
                 fix=f"bring both sides to one shape first, for example {operand(step, 0)}.squeeze(-1) or {operand(step, 1)}.unsqueeze(-1)",
             )
@@ -414,8 +406,8 @@ def shared_by_ties(q: Question) -> Answer | None:
             return answer(
                 "ties",
                 f"{q.name}.grad is {shown(q)} because {share} elements are equally {'large' if 'ax' in base(step) else 'small'} in "
-                f"{text(step)}{where(q, step)}: {name} shares the "
-                f"gradient between them, {number(min(values))} each (max(dim=…) would give it all to one index).",
+                f"{text(step)}{where(q, step)}: {name} shares the gradient between them, {number(min(values))} each (max(dim=…) would "
+                "give it all to one index).",
                 f"{named(q, step)}: {flow(q, step)}",
                 formula(q, step),
                 fix="nothing is wrong: at a tie there is no single derivative; max(dim) picks one element",
@@ -439,8 +431,8 @@ def at_a_bound(q: Question) -> Answer | None:
             return answer(
                 "at a bound",
                 f"{q.name}.grad is {shown(q)} because {operand(step) or 'the input'} lies exactly on a bound of "
-                f"{text(step)}{where(q, step)}: there clamp has slope 1, it still passes the "
-                f"gradient on; only outside the bounds the slope is 0.",
+                f"{text(step)}{where(q, step)}: there clamp has slope 1, it still passes the gradient on; only outside the bounds the "
+                "slope is 0.",
                 f"{named(q, step)}: {operand(step) or 'input'} = {numbers(values)}, bounds {', '.join(numbers(b) for b in bounds)}; "
                 f"{flow(q, step)}",
                 formula(q, step),

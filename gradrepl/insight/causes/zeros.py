@@ -169,8 +169,7 @@ def partly_cut(q: Question) -> Answer | None:
     return answer(
         hop.kind,
         f"{what(q)} because {source} on {said['line']} took {said['of'] if hop.kind != 'no_grad' else said['into']} out of the graph: "
-        "only the rest "
-        f"of {q.name} carries a gradient, and the entries that went through {hop.kind} get zero.",
+        f"only the rest of {q.name} carries a gradient, and the entries that went through {hop.kind} get zero.",
         step and f"{named(q, step)}: {text(step)} has a next function for only some of its inputs",
         fix=FIXES[hop.kind].format(**said),
     )
@@ -247,9 +246,8 @@ def at_clamp(q: Question, step: Step, dead: Any) -> Told:
     of = operand(step) or "its input"
     many = "every value" if whole(dead) else f"{int(dead.sum())} of {dead.size} values"
     return (
-        f"{text(step)}{where(q, step)} clips {many} of {of}: outside its bounds the result does not change with {of}, the slope is 0 "
-        "(at a bound it is 1), "
-        f"and {short(step)} passes back zeros",
+        f"{text(step)}{where(q, step)} clips {many} of {of}: outside its bounds the result does not change with {of}, the slope is 0 (at "
+        f"a bound it is 1), and {short(step)} passes back zeros",
         "widen the bounds, or use a soft one such as tanh or sigmoid, whose slope is never exactly 0",
     )
 
@@ -268,8 +266,7 @@ def at_saturation(q: Question, step: Step, dead: Any) -> Told:
     shown = f" = {numbers(result)}" if result is not None else ""
     return (
         f"{name} is saturated{where(q, step)}: for {of} this far from 0 its result{shown} no longer changes, its slope is 0 in this "
-        "precision, "
-        f"and {short(step)} passes back (almost) nothing",
+        f"precision, and {short(step)} passes back (almost) nothing",
         "scale the input down, normalise it, or work with logits (binary_cross_entropy_with_logits, cross_entropy)",
     )
 
@@ -279,8 +276,7 @@ def at_softmax(q: Question, step: Step, dead: Any) -> Told:
     if came is not None and np.ptp(came) <= 1e-6 * largest(came):
         return (
             f"softmax always adds up to 1{where(q, step)}: every entry gets the same gradient {number(came.reshape(-1)[0])} from above, "
-            "the sum is constant, "
-            f"and {short(step)} passes back zeros",
+            f"the sum is constant, and {short(step)} passes back zeros",
             "use a loss that tells the entries apart, such as cross_entropy",
         )
     return at_saturation(q, step, dead)
@@ -329,8 +325,7 @@ def at_power(q: Question, step: Step, dead: Any) -> Told:
         return f"{text(step)}{where(q, step)} is 1 whatever {of} is: the slope of x ** 0 is 0", "use an exponent other than 0"
     return (
         f"{of} is 0{'' if whole(dead) else ' there'}, and the slope of {text(step)}{where(q, step)} at 0 is "
-        f"{numbers(exponent) if exponent is not None else 'p'} * 0 = 0: "
-        f"{short(step)} passes back 0 (a minimum)",
+        f"{numbers(exponent) if exponent is not None else 'p'} * 0 = 0: {short(step)} passes back 0 (a minimum)",
         "nothing is wrong: the power is at its minimum there",
     )
 
@@ -339,8 +334,7 @@ def at_kink(q: Question, step: Step, dead: Any) -> Told:
     of = operand(step) or q.name
     return (
         f"|{of}| has a kink at 0 and no derivative there: {short(step)}{where(q, step)} uses sign({of}), and sign(0) = 0 is the "
-        "subgradient PyTorch "
-        "chooses from [-1, 1]",
+        "subgradient PyTorch chooses from [-1, 1]",
         f"nothing is wrong; for +1 at 0 write torch.where({of} >= 0, {of}, -{of})",
     )
 
@@ -351,8 +345,7 @@ def at_selection(q: Question, step: Step, dead: Any) -> Told:
         better = "larger" if "max" in name else "smaller"
         return (
             f"{text(step)}{where(q, step)} takes the {better} of the two, and that is the other one{'' if whole(dead) else ' there'}: "
-            "what is not "
-            f"taken gets 0 ({short(step)})",
+            f"what is not taken gets 0 ({short(step)})",
             "use a smooth version, such as torch.logaddexp, if both are to learn",
         )
     values, result = saved(step, "self"), saved(step, "result")
@@ -394,9 +387,8 @@ def at_overwrite(q: Question, step: Step, dead: Any) -> Told:
             "nothing is wrong; leave those entries as they are if they are to learn",
         )
     return (
-        f"{target}{overwritten_with(step)}{where(q, step)} overwrote, in place, the value computed from {q.name} before it was used: "
-        "what stands "
-        f"there is now a constant, so {short(step)} lets nothing flow back to {q.name} there",
+        f"{target}{overwritten_with(step)}{where(q, step)} overwrote, in place, the value computed from {q.name} before it was used: what "
+        f"stands there is now a constant, so {short(step)} lets nothing flow back to {q.name} there",
         "write into a copy: y = y.clone(), or build the result with torch.where or torch.cat",
     )
 
