@@ -14,6 +14,7 @@ import numpy as np
 
 from gradrepl.graphs.errors import GraphError
 from gradrepl.graphs.protocol import is_tensor
+from gradrepl.graphs.roots import repr_of, tensors_in
 from gradrepl.insight.history import HISTORY
 from gradrepl.insight.numerals import array_of, number
 from gradrepl.insight.observer import engine_of
@@ -154,8 +155,10 @@ class Engine:
 
     def outputs(self, f: Callable, inputs: list) -> list:
         result = f(*inputs)
-        found = [result] if is_tensor(result) else list(result)
-        return [t for t in found if is_tensor(t) and (t.is_floating_point() or t.is_complex())]
+        found = [t for _, t in tensors_in(result) if is_tensor(t) and (t.is_floating_point() or t.is_complex())]
+        if not found:
+            raise GraphError(f"nothing to check: the function gives no floating-point tensor, but {repr_of(result)}")
+        return found
 
     def compare(self, f: Callable, inputs: list, varied: list[int], order: int) -> Any:
         outputs = self.outputs(f, inputs)

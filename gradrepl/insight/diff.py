@@ -11,6 +11,7 @@ from typing import Any
 from gradrepl.graphs import capture
 from gradrepl.graphs.errors import GraphError
 from gradrepl.graphs.model import Graph, Node
+from gradrepl.insight.numerals import counted
 from gradrepl.insight.places import spelled
 
 MOST_LINES = 40
@@ -52,11 +53,11 @@ class Difference:
 
     def __str__(self) -> str:
         if not self.changes:
-            return f"no difference: {self.same} nodes are the same in both"
+            return f"no difference: {counted(self.same, 'node is', 'nodes are')} the same in both"
         counts = ", ".join(
             f"{len(self.of_kind(kind))} {kind}" for kind in ("removed", "added", "reshaped", "argument", "input") if self.of_kind(kind)
         )
-        head = f"{len(self.a)} nodes, then {len(self.b)}: {counts}, {self.same} the same"
+        head = f"{counted(len(self.a), 'node')}, then {len(self.b)}: {counts}, {self.same} the same"
         lines = [str(change) for change in self.changes[:MOST_LINES]]
         rest = [f"… and {len(self.changes) - MOST_LINES} more"] * (len(self.changes) > MOST_LINES)
         return "\n".join([head, *lines, *rest, *self.conclusions()])
@@ -75,7 +76,7 @@ class Difference:
         ops = len([c for c in self.of_kind("added") if c.after and not c.after.leaf])
         if ops and not self.of_kind("removed") and self.same >= ops:
             found.append(
-                f"the graph has grown by {ops} ops on top of all it had: if that goes on from step to step, "
+                f"the graph has grown by {counted(ops, 'op')} on top of all it had: if that goes on from step to step, "
                 "something carries its history along"
             )
         return found

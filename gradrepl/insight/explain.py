@@ -111,6 +111,11 @@ class Explanation:
     chains: tuple[Chain, ...]
 
     @property
+    def lines(self) -> list[str]:
+        """The listing; of a leaf alone, that there is nothing to derive."""
+        return listing(self.rows) or [f"{node.title} is a leaf: nothing has computed it" for node in self.graph.nodes]
+
+    @property
     def latex(self) -> str:
         r"""The chain rules as one `align*` environment."""
         return "\\begin{align*}\n" + " \\\\\n".join(chain.latex for chain in self.chains) + "\n\\end{align*}"
@@ -118,10 +123,10 @@ class Explanation:
     def _repr_html_(self) -> str:
         """The listing, and the chain rules for MathJax."""
         rules = self.latex.replace("{align*}", "{aligned}") if self.chains else ""
-        return f"<pre>{escape(chr(10).join(listing(self.rows)))}</pre>" + (f"$${escape(rules)}$$" if rules else "")
+        return f"<pre>{escape(chr(10).join(self.lines))}</pre>" + (f"$${escape(rules)}$$" if rules else "")
 
     def __str__(self) -> str:
-        return "\n".join([*listing(self.rows), "", *map(str, self.chains)]).rstrip()
+        return "\n".join([*self.lines, "", *map(str, self.chains)]).rstrip()
 
     __repr__ = __str__
 
@@ -129,7 +134,7 @@ class Explanation:
         from rich.text import Text
 
         text = Text()
-        for line in listing(self.rows):
+        for line in self.lines:
             text.append(line + "\n", style="" if line.startswith(" ") else "bold")
         for chain in self.chains:
             text.append(f"\n{chain}", style="cyan")

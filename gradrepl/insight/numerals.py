@@ -76,3 +76,12 @@ def array_of(tensor: Any) -> Any:
         return (tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor).resolve_conj().numpy().copy()
     except (TypeError, RuntimeError):  # sparse, quantized, without storage
         return None
+
+
+def counted(count: int, noun: str, several: str = "") -> str:
+    """A number and what it counts.
+
+    >>> counted(1, "node"), counted(2, "node"), counted(1, "tensor was", "tensors were")
+    ('1 node', '2 nodes', '1 tensor was')
+    """
+    return f"{count} {noun if count == 1 else several or noun + 's'}"

@@ -9,7 +9,10 @@ from typing import Any
 from gradrepl.graphs import capture
 from gradrepl.graphs.model import Graph, Node
 from gradrepl.graphs.protocol import is_tensor, node_type
+from gradrepl.insight.numerals import counted
 from gradrepl.insight.observer import engine_of
+
+MOST_ROWS = 100  # that are printed, the largest first
 
 
 @dataclass(frozen=True)
@@ -50,13 +53,15 @@ class Memory:
     def __str__(self) -> str:
         held = [k for k in self.kept if k.state != "freed"]
         lines = [
-            f"{size(self.bytes)} held for backward by {len({k.node.id for k in held})} nodes, {size(self.only_graph)} by the graph alone"
+            f"{size(self.bytes)} held for backward by {counted(len({k.node.id for k in held}), 'node')}, {size(self.only_graph)} by the graph alone"
         ]
-        rows = [line_of(k) for k in held]
+        rows = [line_of(k) for k in held[:MOST_ROWS]]
         widths = [max(len(row[column]) for row in rows) for column in range(4)] if rows else []
         lines += ["  " + "  ".join(cell.ljust(width) for cell, width in zip(row, (*widths, 0))).rstrip() for row in rows]
+        if len(held) > MOST_ROWS:
+            lines.append(f"  … {len(held) - MOST_ROWS} more; .kept has them all")
         if self.freed:
-            lines.append(f"  {self.freed} tensors were freed by backward()")
+            lines.append(f"  {counted(self.freed, 'tensor was', 'tensors were')} freed by backward()")
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -67,8 +72,10 @@ class Memory:
         table = Table(title=str(self).split("\n")[0], title_justify="left", box=None, pad_edge=False)
         for heading, justify in (("bytes", "right"), ("node", "left"), ("slots", "left"), ("shape", "left"), ("kept alive by", "left")):
             table.add_column(heading, justify=justify)  # type: ignore[arg-type]
-        for k in self.kept:
+        for k in self.kept[:MOST_ROWS]:
             table.add_row(*line_of(k))
+        if len(self.kept) > MOST_ROWS:
+            table.add_row("…", f"{len(self.kept) - MOST_ROWS} more; .kept has them all", "", "", "")
         return table
 
 

@@ -20,6 +20,7 @@ from gradrepl.graphs import capture
 from gradrepl.graphs.errors import GraphError
 from gradrepl.graphs.model import BackwardStep, Graph, Node
 from gradrepl.graphs.protocol import is_tensor, node_type
+from gradrepl.graphs.roots import tensors_in
 from gradrepl.insight.formulas import filled, formula_for, mathematics, real
 from gradrepl.insight.history import HISTORY
 from gradrepl.insight.numerals import array_of, numbers
@@ -169,12 +170,13 @@ class Walk:
     def save(self, path: Any) -> list[Path]:
         """Write the moves: `.html` gives a page with a slider, `.svg` one picture per move (name-01.svg, …), `.txt` the text."""
         from gradrepl.render import save
+        from gradrepl.render.files import write
 
-        path = Path(path)
+        path = Path(path).expanduser()
         if path.suffix == ".html":
             return [Path(save(self.stepped, path))]
         if path.suffix == ".txt":
-            path.write_text("".join(f"{move}\n" for move in self.moves))
+            write(path, "".join(f"{move}\n" for move in self.moves).encode())
             return [path]
         if path.suffix != ".svg":
             raise GraphError(f"steps are written as .html, .svg or .txt, not {path.suffix or 'without a suffix'}")
@@ -183,6 +185,7 @@ class Walk:
     def strip(self, path: Path) -> list[Path]:
         if len(self.graph.nodes) > MOST_FRAMES:
             raise GraphError(f"{len(self.graph.nodes)} nodes are too many for a picture per step; save('steps.html') has a slider")
+        from gradrepl.render.files import write
         from gradrepl.render.svg import to_svg
 
         drawn = to_svg(self.graph.drawn(fold=False))
@@ -190,7 +193,7 @@ class Walk:
         written = []
         for place, move in enumerate(self.moves):
             target = path.with_name(f"{path.stem}-{move.number:0{width}}{path.suffix}")
-            target.write_text(marked(drawn, move.node.id, [m.node.id for m in self.moves[:place]], [move.title, *move.lines]))
+            write(target, marked(drawn, move.node.id, [m.node.id for m in self.moves[:place]], [move.title, *move.lines]).encode())
             written.append(target)
         return written
 
@@ -230,10 +233,8 @@ def step(y: Any, gradient: Any = None, *, keep: bool = False, names: Any = None)
           1 * 2 * 3 ** (2 - 1) = 6  -> n2
     """
     frame = sys._getframe(1)
-    roots = [y] if is_tensor(y) else list(y)
-    if not all(map(is_tensor, roots)):
-        raise GraphError("step() takes a tensor, or a list of tensors")
     captured = capture(y, names=names, _frame=frame, saved=True, values=True)
+    roots = [thing for _, thing in tensors_in(y) if not is_tensor(thing) or thing.requires_grad]
     since = HISTORY.now
     recorder = Recorder(captured, roots)
     try:
@@ -260,6 +261,7 @@ class Recorder:
         self.leaf_nodes = [n for n in self.graph.nodes if n.leaf]
         self.leaves = [variable(self.functions[n.id]) for n in self.leaf_nodes]
         self.waiting = {n.id: n.uses for n in self.leaf_nodes}
+        self.arrived: set[str] = set()
         self.totals: tuple = ()
         self.raw: list[tuple[Node, Any, Any, dict]] = []
 
@@ -278,13 +280,13 @@ class Recorder:
         for node, incoming, outgoing, saved in self.raw:
             self.move(node, incoming, outgoing, saved, found)
         for node in self.leaf_nodes:  # a root that is a leaf itself
-            if self.waiting[node.id] == 0 and not any(m.node is node for m in self.moves) and node.id in found:
+            if self.waiting[node.id] == 0 and node.id not in self.arrived and node.id in found:
                 self.arrive(node, found)
         return found
 
     def retaining(self) -> list:
         """Intermediate tensors whose .grad the pass would overwrite."""
-        return [t for t in self.roots if not t.is_leaf and t.retains_grad]
+        return [t for t in self.roots if is_tensor(t) and not t.is_leaf and t.retains_grad]
 
     def hook(self, id: str, function: Any) -> Any:
         node = self.graph[id]
@@ -327,7 +329,8 @@ class Recorder:
         return Flow(name or f"input {place}", target.id, text, reading, sent, note, values | {"n": count})
 
     def arrive(self, node: Node, found: dict) -> None:
-        leaf = self.leaves[self.leaf_nodes.index(node)]
+        leaf = variable(self.functions[node.id])
+        self.arrived.add(node.id)
         self.moves.append(Move(len(self.moves) + 1, node, (found[node.id],), before=array_of(leaf.grad)))
 
 
@@ -363,4 +366,5 @@ def differentiate(roots: list, leaves: list, gradient: Any) -> tuple:
 
     engine = import_module("gradrepl.torch.autograd" if engine_of(roots[0]) == "embedded" else "torch.autograd")
     gradients = None if gradient is None else gradient if isinstance(gradient, (list, tuple)) else [gradient]
-    return engine.grad(roots, leaves, grad_outputs=gradients, retain_graph=True, allow_unused=True)
+    outputs = [root if is_tensor(root) else engine.graph.GradientEdge(root, 0) for root in roots]
+    return engine.grad(outputs, leaves, grad_outputs=gradients, retain_graph=True, allow_unused=True)

@@ -86,14 +86,19 @@ def save_graph(graph: Graph, path: str | os.PathLike) -> Path:
 def check_place(target: Path) -> None:
     if target.suffix[1:].lower() not in FORMATS:
         raise GraphError(f"{target.name}: the suffix names the format, one of {' '.join('.' + format for format in FORMATS)}")
-    if not target.parent.is_dir():
-        raise GraphError(f"there is no folder {target.parent}")
+    check_folder(target)
     if target.is_dir():
         raise GraphError(f"{target} is a folder")
 
 
+def check_folder(target: Path) -> None:
+    if not target.parent.is_dir():
+        raise GraphError(f"there is no folder {target.parent}")
+
+
 def write(target: Path, content: bytes) -> None:
     """Write a temporary file beside the target, then rename it: nobody sees half a file. One that is replaced passes its mode on."""
+    check_folder(target)
     try:
         mode = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~umask()
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")

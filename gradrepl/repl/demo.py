@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gradrepl.repl.settings import Settings, nearest
-from gradrepl.repl.streams import is_terminal
+from gradrepl.repl.streams import is_terminal, silence
 
 FOLDER = Path(__file__).parent.parent / "demos"
 DELAY = 0.025  # seconds between two letters
@@ -30,6 +30,17 @@ class Left(Exception):
 
 def play(words: list[str]) -> int:
     """Play the named demo, the first without a name. Returns the exit status."""
+    try:
+        status = chosen(words)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:
+        silence(sys.stdout)
+        return 1
+
+
+def chosen(words: list[str]) -> int:
+    """Do what the words after `demo` ask for."""
     demos = {path.stem: path for path in sorted(FOLDER.glob("*.py")) if path.stem != "__init__"}
     names = [word for word in words if not word.startswith("-")]
     unknown = [word for word in words if word.startswith("-") and word not in ("--list", "--fast")]
@@ -39,11 +50,11 @@ def play(words: list[str]) -> int:
     if "--list" in words:
         print("\n".join(f"{short(name):<16}  {title(path.read_text())}" for name, path in demos.items()))
         return 0
-    chosen = [path for name, path in demos.items() if not names or short(name).startswith(names[0]) or name == names[0]]
-    if not chosen:
+    found = [path for name, path in demos.items() if not names or short(name).startswith(names[0]) or name == names[0]]
+    if not found:
         print(f"gradrepl: no demo {names[0]!r}{nearest(names[0], map(short, demos))}; gradrepl demo --list", file=sys.stderr)
         return 2
-    return run(chosen[0].read_text(), fast="--fast" in words or not (is_terminal(sys.stdin) and is_terminal(sys.stdout)))
+    return run(found[0].read_text(), fast="--fast" in words or not (is_terminal(sys.stdin) and is_terminal(sys.stdout)))
 
 
 def short(name: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Container
 from types import ModuleType
 from typing import Any
 
-FUNCTIONS = ("graph", "tree", "save", "explain", "step", "why", "check", "saved", "diff")
+FUNCTIONS = ("graph", "tree", "listing", "save", "explain", "step", "why", "check", "saved", "diff")
 # what every session starts with -> where it comes from
 PRELOADED = {
     "torch": "torch",

@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from gradrepl.repl.evaluate import Evaluator, user_traceback
@@ -12,7 +13,7 @@ from gradrepl.repl.namespace import Preloaded, new_main
 from gradrepl.repl.streams import silence
 
 # a program that asks something about its graph; others are not watched, which would cost 13 ms and slow every op
-ASKS = re.compile(r"gradrepl|(?<![\w.])(why|explain|step|check|saved|diff|graph|tree|save)\(")
+ASKS = re.compile(r"gradrepl|(?<![\w.])(why|explain|step|check|saved|diff|graph|tree|listing|save)\(")
 
 
 def watch_engine() -> None:
@@ -31,7 +32,8 @@ def run_program(options) -> int:
         watch_engine()
     status = program.run()
     if options.outputs or options.tree:
-        status = program.deliver() or status
+        delivered = program.deliver()
+        status = status or delivered
     if options.interactive:
         from gradrepl.repl.start import interact
 
@@ -124,18 +126,28 @@ class Program:
         value = last_graph(self.shown, self.source, self.namespace)
         import gradrepl
 
+        wanted = [lambda path=path: gradrepl.save(value, path, names=self.namespace) for path in self.options.outputs]
+        if self.options.tree:
+            wanted.append(lambda: show(gradrepl.tree(value, names=self.namespace)))
         try:
-            for path in self.options.outputs:
-                gradrepl.save(value, path, names=self.namespace)
-            if self.options.tree:
-                show(gradrepl.tree(value, names=self.namespace))
+            reasons = dict.fromkeys(filter(None, map(failure, wanted)))
         except BrokenPipeError:
             silence(sys.stdout)
             return 1
-        except Exception as error:
-            print(f"gradrepl: {error}", file=sys.stderr)
-            return 1
-        return 0
+        for reason in reasons:
+            print(f"gradrepl: {reason}", file=sys.stderr)
+        return 1 if reasons else 0
+
+
+def failure(give: Callable[[], Any]) -> str:
+    """Give one of the things asked for, or return why that cannot be; the others have their turn all the same."""
+    try:
+        give()
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        return str(error) or type(error).__name__
+    return ""
 
 
 def last_graph(shown: Any, source: str, namespace: dict[str, Any]) -> Any:

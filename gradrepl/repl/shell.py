@@ -13,7 +13,7 @@ from gradrepl.repl.printer import Printer, paint
 from gradrepl.repl.scripts import exit_status, watch_engine
 from gradrepl.repl.session import Entry, Session
 from gradrepl.repl.settings import Settings
-from gradrepl.repl.streams import silence
+from gradrepl.repl.streams import has_reader, silence
 from gradrepl.repl.tracebacks import show_error
 from gradrepl.repl.watch import Watched
 
@@ -95,6 +95,8 @@ class Shell:
         """Show an error as Python would: through `sys.excepthook`, where the user has put one."""
         traceback = user_traceback(error.__traceback__)
         error.__traceback__ = traceback
+        if isinstance(error, BrokenPipeError) and not has_reader(sys.stdout):
+            raise error  # whoever reads the session has left
         remember_last_error(error)
         restore_streams()
         try:

@@ -22,6 +22,18 @@ def has_colour(stream) -> bool:
     return is_terminal(stream) and not is_dumb() and not os.environ.get("NO_COLOR")
 
 
+def has_reader(stream) -> bool:
+    """Whether anyone still reads what is written: False at the end of a pipe into a program that has left, as `| head -1`."""
+    import select
+
+    try:
+        poll = select.poll()
+        poll.register(stream.fileno(), select.POLLOUT)
+        return not any(events & (select.POLLERR | select.POLLHUP) for _, events in poll.poll(0))
+    except (AttributeError, ValueError, OSError):
+        return True
+
+
 def silence(stream) -> None:
     """Lead a broken pipe into nothing, so that the interpreter does not complain about it once more at exit."""
     try:

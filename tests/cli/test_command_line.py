@@ -188,3 +188,24 @@ def test_the_order_of_words():
     )
     with pytest.raises(UsageError):
         parse(["-x"])
+
+
+def test_what_cannot_be_saved_does_not_keep_the_rest_back(tmp_path):
+    done = gradrepl("-c", PROGRAM, "-o", "y.nope", "-o", "nowhere/y.svg", "-o", "y.txt", "--tree", cwd=tmp_path)
+    assert (tmp_path / "y.txt").exists() and "AddBackward0 y" in done.stdout
+    assert len(done.stderr.splitlines()) == 2 and done.returncode == 1
+
+
+def test_one_reason_is_told_once_and_the_status_of_the_program_stays():
+    assert len(gradrepl("-c", "5", "-o", "y.svg", "--tree").stderr.splitlines()) == 1
+    assert gradrepl("-c", PROGRAM + "\nimport sys; sys.exit(3)", "--tree").returncode == 3
+    assert gradrepl("-c", "import sys; sys.exit(3)", "--tree").returncode == 3
+
+
+@pytest.mark.parametrize("words", ["demo", "demo --list"])
+def test_a_demo_in_a_broken_pipe_is_quiet(words):
+    done = subprocess.run(
+        f"{sys.executable} -m gradrepl {words} | head -1", shell=True, capture_output=True, text=True, timeout=60,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+    )  # fmt: skip
+    assert len(done.stdout.splitlines()) == 1 and done.stderr == ""

@@ -149,3 +149,24 @@ def test_a_freed_graph_is_one_clear_line(torch):  # noqa: F811
     y.backward()
     with pytest.raises(GraphError, match="has freed this graph: compute it again"):
         step(y)
+
+
+def test_takes_nodes_and_nests(torch):  # noqa: F811
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y, z = (x * 2).sum(), (x**2).sum()
+    [total] = step(y.grad_fn).gradients.values()
+    assert total.tolist() == [2, 2] and str(step(y.grad_fn)).startswith("1. SumBackward0 n1")
+    for asked in ([y, z], {"a": y, "b": [z, torch.ones(2)]}, (y, z.grad_fn)):
+        [total] = step(asked).gradients.values()
+        assert total.tolist() == [4, 6]
+    for nothing in (5, [], torch.ones(2)):
+        with pytest.raises(GraphError):
+            step(nothing)
+
+
+@pytest.mark.parametrize("name", ["steps.svg", "steps.txt", "steps.html"])
+def test_a_missing_folder_is_one_clear_line(name, tmp_path):
+    from gradrepl import torch
+
+    with pytest.raises(GraphError, match="^there is no folder .*nowhere$"):
+        step(torch.ones((), requires_grad=True) * 2).save(tmp_path / "nowhere" / name)
