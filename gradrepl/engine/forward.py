@@ -129,10 +129,10 @@ def push(node, result):
     level = here.level
     if level is None or here.pushing:
         return
-    tangents = [level.tangents.get(edge) if edge else None for edge in node.edges]
-    hidden = [bool(edge) and edge[0] in HIDDEN for edge in node.edges]
+    tangents = [level.tangents.get(edge) if edge else None for edge in node.next_edges]
+    hidden = [bool(edge) and edge[0] in HIDDEN for edge in node.next_edges]
     outputs = [x for x in (result if isinstance(result, tuple) else (result,)) if isinstance(x, Tensor) and x.needs_grad]
-    only_forward = not here.records or all([h or not edge for h, edge in zip(hidden, node.edges)])
+    only_forward = not here.records or all([h or not edge for h, edge in zip(hidden, node.next_edges)])
     if any([t is not None for t in tangents]):
         if only_forward:
             HIDDEN.add(node)
@@ -143,7 +143,7 @@ def push(node, result):
         for x in outputs:
             x.needs_grad, x.node = False, None
     if not only_forward and True in hidden:
-        node.edges = tuple([None if h else edge for h, edge in zip(hidden, node.edges)])
+        node.next_edges = tuple([None if h else edge for h, edge in zip(hidden, node.next_edges)])
 
 
 def carry(tensor, node, tangent, only_forward):
@@ -157,7 +157,7 @@ def carry(tensor, node, tangent, only_forward):
     if edge[0] is node or tensor.origin is None:
         return
     base, array = tensor.origin.base, tensor.array
-    before = level.tangents.get(base.node.edges[0])  # the base's node is a CopySlices over what it was
+    before = level.tangents.get(base.node.next_edges[0])  # the base's node is a CopySlices over what it was
     flat = np.zeros(storage(base.array).size, array.dtype)
     whole, part = (strided(flat, *geometry_of(x)) for x in (base.array, array))
     if before is not None:
@@ -186,13 +186,13 @@ def tangents_through(node, tangents, outputs, graph):
 def twice_differentiated(node, tangents, outputs, graph):
     """The node's gradients are linear in what flows back; the derivative of that, against the tangents, is the forward derivative."""
     dummies = [tensor_of(np.ones(x.array.shape, x.array.dtype)).requires_grad_() for x in outputs]
-    grads = dummies + [None] * (len(node.outputs) - len(dummies))
+    grads = dummies + [None] * (len(node.output_metas) - len(dummies))
     answers = node.apply(grads, [t is not None for t in tangents])
     pairs = []
-    for edge, answer, tangent in zip(node.edges, answers, tangents):
+    for edge, answer, tangent in zip(node.next_edges, answers, tangents):
         if answer is not None and tangent is not None and answer.requires_grad:
             end, number = edge
-            meta = (end.array.shape, end.array.dtype) if isinstance(end, Tensor) else end.outputs[number]
+            meta = (end.array.shape, end.array.dtype) if isinstance(end, Tensor) else end.output_metas[number]
             pairs.append((fitted(answer, *meta), tangent))
     found = grad([a for a, _ in pairs], dummies, [t for _, t in pairs], True, graph, allow_unused=True) if pairs else [None] * len(dummies)
     return [NAMES["zeros_like"](x) if f is None else f for x, f in zip(outputs, found)]
@@ -202,6 +202,6 @@ def function_tangents(node, tangents):
     """What a custom Function's own `jvp` says."""
     if node._forward_cls.jvp is Function.jvp:
         raise NotImplementedError(NO_JVP)
-    given = dict(zip(node.places, tangents))
+    given = dict(zip(node.tensor_places, tangents))
     answers = node._forward_cls.jvp(node, *[given.get(i) for i in range(len(node.needs_input_grad))])
     return answers if isinstance(answers, tuple) else (answers,)

@@ -27,8 +27,8 @@ def run(_node, grads, _mask, _keep):
     return _answers
 """
 READ = """\
-    {saved} = _node.saved
-    _versions = _node.versions
+    {saved} = _node.saved_values
+    _versions = _node.saved_versions
     if _versions is None:
         {saved} = _node.unpack()
         {conversions}
@@ -215,7 +215,7 @@ class Backwards:
     def read(self):
         if not self.saves:
             return "pass"
-        checked = self.op.places()["checked"]
+        checked = self.op.places()["checked_places"]
         kinds = {place: self.op.kinds.get(self.saves[place]) for place in checked}
         texts = {list: CHECK_LIST, Arrays: CHECK_KEPT}
         checks = "".join(texts.get(kinds[place], CHECK).format(self.saves[place], i) + "        " for i, place in enumerate(checked))
@@ -224,11 +224,11 @@ class Backwards:
 
     @property
     def release(self):
-        checked = self.op.places()["checked"]
+        checked = self.op.places()["checked_places"]
         if not checked:
             return "pass"
         kept = "".join(f"{s} if {s} is None else RELEASED, " if i in checked else f"{s}, " for i, s in enumerate(self.saves))
-        return f"if not _keep: _node.versions, _node.saved = None, ({kept})"
+        return f"if not _keep: _node.saved_versions, _node.saved_values = None, ({kept})"
 
 
 def run_wrapped(node, grads, mask, keep):

@@ -14,8 +14,8 @@ class NotImplementedNode(Node):
     prefix = "torch::autograd::"
 
     def __init__(self, operation, edges, array):
-        self.edges, self.saved, self.versions, self.hooks = edges, (), (), None  # no number is taken
-        self.outputs, self.operation, self.sequence_nr = ((array.shape, array.dtype),), operation, NEWEST
+        self.next_edges, self.saved_values, self.saved_versions, self.hook_tables = edges, (), (), None  # no number is taken
+        self.output_metas, self.operation, self.sequence_nr = ((array.shape, array.dtype),), operation, NEWEST
 
     def apply(self, grads, mask):
         raise RuntimeError(f"derivative for {self.operation} is not implemented")

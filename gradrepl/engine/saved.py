@@ -57,7 +57,7 @@ class SavedTensor:
 
     @property
     def value(self):
-        value = self.node.saved[self.place]
+        value = self.node.saved_values[self.place]
         return value if self.index is None or value is RELEASED else value[self.index]
 
     def register_hooks(self, *hooks):
@@ -74,10 +74,10 @@ class SavedTensor:
         if self.index is None:
             self.node.pack(pack, unpack, (self.place,))
         else:
-            saved = list(self.node.saved)
+            saved = list(self.node.saved_values)
             saved[self.place] = list(saved[self.place])
             saved[self.place][self.index] = self.node.packed(self.place, value, pack, unpack)
-            self.node.saved, self.node.versions = tuple(saved), None
+            self.node.saved_values, self.node.saved_versions = tuple(saved), None
 
     def unpack(self):
         value = self.node.unpacked(self.place)
@@ -98,5 +98,5 @@ class SavedTensor:
 
 def raw_saved(node, place):
     """What `_raw_saved_…` shows."""
-    value = node.saved[place]
+    value = node.saved_values[place]
     return tuple(SavedTensor(node, place, i) for i in range(len(value))) if isinstance(value, list) else SavedTensor(node, place)

@@ -64,12 +64,12 @@ def recorded(node: Any, result: Any) -> None:
     else:
         array = result.array
         values = (array.copy(),) if array.size <= SMALL else LARGE
-    node.seen = here(2), tick(), values
+    node.sighting = here(2), tick(), values
 
 
 def seen(node: Any) -> Seen | None:
     """What was kept of a node, if it was recorded under these eyes."""
-    kept = getattr(node, "seen", None)
+    kept = getattr(node, "sighting", None)
     return kept and Seen(*kept)
 
 
@@ -77,7 +77,7 @@ def inner(node: Any) -> str:
     """The op that wrote through a view: its node's name and how much of the base it wrote, "MulBackward0 on (2,) of (4,)"."""
     if not isinstance(node, CopySlices) or node.node is None:
         return ""
-    (size, _, _), ((whole, _),) = node.place, node.outputs
+    (size, _, _), ((whole, _),) = node.place, node.output_metas
     return f"{node.node.name()} on {tuple(size)} of {tuple(whole)}"
 
 
@@ -130,14 +130,14 @@ def wrote(tensor: Any, node: Any) -> None:
     if NAMES["backward_runs"]:
         return
     counter, origin = tensor.counter, tensor.origin
-    source = tensor.node if node is None else node.edges[0] and node.edges[0][0]
+    source = tensor.node if node is None else node.next_edges[0] and node.next_edges[0][0]
     source = getattr(source, "name", lambda: "")() if source else ""
     HISTORY.writes.append(
         Write(counter, counter.version, here(2), tick(), node.name() if node else "", origin is not None, source, len(counter.views))
     )
     base = origin and origin.base.node
     if node is not None and base is not None and seen(base) is None:  # CopySlices: the engine makes it round the node
-        base.seen = here(2), tick(), LARGE
+        base.sighting = here(2), tick(), LARGE
 
 
 def traced(arrive: Any, step: Any) -> tuple[Any, Any, Any]:
@@ -152,7 +152,7 @@ def traced(arrive: Any, step: Any) -> tuple[Any, Any, Any]:
 
     def at_node(node: Any, grads: Any, state: Any) -> Any:
         into = run or begin(state)
-        saved = node.saved
+        saved = node.saved_values
         with running(into, node):
             pairs = tuple(step(node, grads, state))
         into.keep(raw_step(node, list(map(array_of, grads)), [array_of(g) for _, g in pairs], saved))
@@ -160,10 +160,10 @@ def traced(arrive: Any, step: Any) -> tuple[Any, Any, Any]:
 
     def glance(node: Any, grads: Any, keep: Any) -> Any:
         into = run or begin()
-        saved = node.saved
+        saved = node.saved_values
         NAMES["backward_runs"] += 1
         try:
-            answers = node.run(grads, node.edges, keep)
+            answers = node.run_arrays(grads, node.next_edges, keep)
         except BaseException:
             into.failed = node.sequence_nr, node.name(), seen(node)
             raise
@@ -215,14 +215,14 @@ def raw_step(node: Any, incoming: list, outgoing: list, saved: Any) -> tuple:
         incoming,
         outgoing,
         [v.array if isinstance(v, Tensor) else v if isinstance(v, PLAIN) else bare(v) for v in saved] if saved else (),
-        [e and (id(e[0]) if isinstance(e[0], Tensor) else e[0].sequence_nr, e[1]) for e in node.edges],
-        getattr(node, "seen", None),
+        [e and (id(e[0]) if isinstance(e[0], Tensor) else e[0].sequence_nr, e[1]) for e in node.next_edges],
+        getattr(node, "sighting", None),
     )
 
 
 def step_of(raw: tuple) -> Step:
     key, kind, incoming, outgoing, saved, edges, kept = raw
-    names = kind.saves or [f"saved_tensors[{i}]" for i in range(len(saved))]
+    names = kind.saved_names or [f"saved_tensors[{i}]" for i in range(len(saved))]
     return Step(
         key,
         kind.prefix + kind.__name__,

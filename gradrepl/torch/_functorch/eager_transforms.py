@@ -68,7 +68,7 @@ def entered(tree):
 def left(tree, own, done=True):
     """Results without the graph that ends at nothing but these tensors; when done with it, without the views that let the others in."""
     leaves = {id(x) for x in own}
-    doors = {x.node: x.node.edges[0] for x in own if x.node is not None} if done else {}
+    doors = {x.node: x.node.next_edges[0] for x in own if x.node is not None} if done else {}
 
     def leave(x):
         return x if not x.requires_grad or reaches_others(x, leaves, doors) else x.detach()
@@ -88,8 +88,8 @@ def reaches_others(tensor, own, doors):
         if isinstance(end, torch.Tensor):
             found = found or id(end) not in own
         elif end not in doors:
-            end.edges = tuple([doors.get(e[0], e) if e else e for e in end.edges])
-            stack += end.edges
+            end.next_edges = tuple([doors.get(e[0], e) if e else e for e in end.next_edges])
+            stack += end.next_edges
         else:
             found = True
     return found
