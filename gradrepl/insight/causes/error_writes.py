@@ -11,8 +11,9 @@ from gradrepl.insight.algebra import from_library
 from gradrepl.insight.causes.answer import Answer, answer
 from gradrepl.insight.causes.failure import Failure, operand_names, target_tensor
 from gradrepl.insight.causes.program import base_name
+from gradrepl.insight.causes.question import same_storage
 from gradrepl.insight.history import Write
-from gradrepl.insight.observer import engine_of, seen
+from gradrepl.insight.observer import seen
 from gradrepl.insight.places import Place, source_of
 
 
@@ -92,10 +93,6 @@ def write_between(f: Failure, names: list[str], then: int, now: int, place: Plac
     own = [w for w in writes if any(same_storage(t, w) for t in tensors)]
     named = [w for w in writes if written_name(w) in names]
     return (own or named or writes or [None])[0]  # type: ignore[list-item]
-
-
-def same_storage(tensor: Any, write: Write) -> bool:
-    return write.storage is tensor.counter if engine_of(tensor) == "embedded" else write.storage == tensor.untyped_storage().data_ptr()
 
 
 def written_name(write: Write | None) -> str:

@@ -285,13 +285,13 @@ def cleared(q: Question) -> Answer | None:
     if not found or not reached or found[-1].tick < reached[-1].tick:
         return None
     where = found[-1].where
-    how = "optimizer.zero_grad()" if "zero_grad" in where.text else "setting it to None"
+    called_there = where.text if "zero_grad" in where.text else ""
     return answer(
         "cleared",
-        f"{q.name}.grad is None because {how} on {q.where(where)} cleared it after backward() on {q.where(reached[-1].where)} had "
-        "filled it.",
-        f"{q.where(where)}: {where.text}; zero_grad() sets gradients to None",
-        fix=f"read {q.name}.grad between backward() and {'zero_grad()' if 'zero_grad' in where.text else 'that line'}",
+        f"{q.name}.grad is None because {called_there or 'setting it to None'} on {q.where(where)} cleared it after backward() on "
+        f"{q.where(reached[-1].where)} had filled it.",
+        f"{q.where(where)}: {where.statement_text}{'; zero_grad() sets gradients to None' if called_there else ''}",
+        fix=f"read {q.name}.grad between backward() and {'zero_grad()' if called_there else 'that line'}",
     )
 
 

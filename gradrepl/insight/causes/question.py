@@ -20,7 +20,7 @@ from gradrepl.graphs.protocol import has_fresh_grad_fn, is_tensor
 from gradrepl.insight.causes.program import Source
 from gradrepl.insight.causes.slicing import Hop, Slice
 from gradrepl.insight.history import HISTORY, Arrival, Event, Pass, Step, Write
-from gradrepl.insight.observer import seen
+from gradrepl.insight.observer import engine_of, seen
 from gradrepl.insight.places import Place, spelled
 
 
@@ -105,6 +105,13 @@ class Question:
     @cached_property
     def writes(self) -> list[Write]:
         return [w for w in HISTORY.writes if self.mine(w.place)]
+
+    def gradient_written(self, since: int) -> Place | None:
+        """Where .grad was last written in place or assigned, under whatever name, after that tick."""
+        found: list[Event | Write] = [w for w in self.writes if same_storage(self.gradient, w)]
+        found += [e for e in self.events if e.kind == "set grad" and e.tensor is self.tensor]
+        last = max(found, key=lambda seen: seen.tick, default=None)
+        return last.where if last and last.tick > since else None
 
     def event(self, tensor: Any, *kinds: str) -> Event | None:
         """The last call of these kinds on a tensor, or that made it."""
@@ -276,6 +283,10 @@ class Question:
 
     def calls(self, *methods: str) -> Iterator[ast.Call]:
         return iter(self.source.calls(*methods))
+
+
+def same_storage(tensor: Any, write: Write) -> bool:
+    return write.storage is tensor.counter if engine_of(tensor) == "embedded" else write.storage == tensor.untyped_storage().data_ptr()
 
 
 def call_at(source: Source, place: Place) -> ast.AST | None:

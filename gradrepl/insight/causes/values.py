@@ -299,8 +299,7 @@ def changed_afterwards(q: Question) -> Answer | None:
     if not found or same(found[-1].after, gradient(q)) or not nonzero(gradient(q)):
         return None
     last = [p for p, _ in q.arrivals][-1]
-    writes = [w.where for w in q.writes if w.tick > last.tick] + [e.where for e in q.events if e.kind == "set grad" and e.tick > last.tick]
-    place = next((p for p in reversed(writes) if "grad" in p.text), None)
+    place = q.gradient_written(last.tick)
     if place is None:
         return None
     return answer(

@@ -79,9 +79,7 @@ def reset(q: Question) -> Answer | None:
     if not all_zero(q) or not found or not nonzero(found[-1].after):
         return None
     last = q.arrivals[-1][0]
-    writes = [w for w in q.writes if w.tick > last.tick and ("zero" in w.where.text)]
-    sets = [e for e in q.events if e.kind == "set grad" and e.tensor is q.tensor and e.tick > last.tick]
-    place = writes[-1].where if writes else sets[-1].where if sets else None
+    place = q.gradient_written(last.tick)
     return answer(
         "cleared",
         f"{what(q)} because it was zeroed after backward() had filled it: "
