@@ -29,9 +29,9 @@ def topological(nodes, roots):
         if op < 0:
             finished.append(~op)
         elif op not in targets:
-            targets[op] = [edge[0] for edge in nodes[op].inputs if edge and not nodes[edge[0]].leaf]
+            targets[op] = inputs = [edge[0] for edge in nodes[op].inputs if edge and not nodes[edge[0]].leaf]
             stack.append(~op)
-            stack.extend(target for target in targets[op] if target not in targets)
+            stack += [target for target in inputs if target not in targets]
     return {op: targets[op] for op in reversed(finished)}
 
 
@@ -66,14 +66,15 @@ def weights(nodes, ops, parent):
 
     By exact size the last step of a loop would be ordered unlike the others: what follows it is no longer heavier than its side branches.
     """
-    size, labels, place, largest = [0] * (len(nodes) + 1), {op: nodes[op].label for op in ops}, {}, {}
+    size, tokens, place, largest = [0] * (len(nodes) + 1), {}, {}, {}
+    kinds = {op: tokens.setdefault(nodes[op].label, len(tokens)) for op in ops}  # numbers: hashing each label once saves half the time
     for op in reversed(ops):
         size[op] += 1
         size[parent[op]] += size[op]
     for op in ops:
         for position, edge in enumerate(nodes[op].inputs):
-            if edge and edge[0] in labels and edge[0] not in place:
-                place[edge[0]] = labels[op], position, labels[edge[0]]
+            if edge and edge[0] in kinds and edge[0] not in place:
+                place[edge[0]] = kinds[op], position, kinds[edge[0]]
         where = place.get(op)
         largest[where] = max(size[op], largest.get(where, 0))
     return {op: ((size[op] >> 4).bit_length(), largest[place.get(op)]) for op in ops}

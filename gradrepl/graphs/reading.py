@@ -136,9 +136,10 @@ def kept_tensors(node: Any, kind: NodeType) -> list[Kept]:
 
 def look_at(node: Any, saved: str, slots: Sequence[str], places: tuple) -> list[Kept]:
     """What lies in the places of one attribute of `node`."""
-    if not hasattr(places[0], "unpack_hook"):  # an older PyTorch, which cannot tell what looking would run
+    try:
+        hooked = [place.unpack_hook is not None for place in places]
+    except AttributeError:  # an older PyTorch, which cannot tell what looking would run
         return [Kept(slot, None, "unread") for slot in slots]
-    hooked = [place.unpack_hook is not None for place in places]
     if True in hooked:
         pairs = zip(slots, places, hooked, strict=True)
         return [
@@ -154,7 +155,7 @@ def look_at(node: Any, saved: str, slots: Sequence[str], places: tuple) -> list[
             return [Kept(slots[0].partition("[")[0], None, "freed")]
         return [spoilt(slot, place.data, int(versions[2]), int(versions[1])) for slot, place in zip(slots, places, strict=True)]
     if type(tensors) not in (tuple, list):
-        tensors = (tensors,)
+        return [] if tensors is None else [Kept(slots[0], tensors)]
     return [Kept(slot, tensor) for slot, tensor in zip(slots, tensors, strict=True) if tensor is not None]
 
 

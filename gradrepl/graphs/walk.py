@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from .collection import collection_paused
 from .errors import GraphError
-from .model import Graph, Look, Node, Output, Root, Saved, Value
+from .model import Graph, Look, Node, Output, Root, Saved, Value, node_maker
 from .names import Names
 from .observations import Observation, any_observed, lookup, lookup_cut
 from .order import Item, print_order
@@ -119,7 +119,7 @@ class Builder:
 
     def __init__(self, roots: list[tuple[str, Any]], starts: list[Any], names: Names, look: Look) -> None:
         self.asked, self.starts, self.names, self.look = roots, starts, names, look
-        self.reader = Reader()
+        self.reader, self.made = Reader(), node_maker()
         self.found = discover([start for start in starts if start is not None])
         self.root_tensors = {self.edge_of(thing): thing for _, thing in roots if is_tensor(thing) and thing.requires_grad}
         self.outputs = [self.node_outputs(function, kind) for function, kind in zip(self.found.functions, self.found.kinds, strict=True)]
@@ -213,7 +213,7 @@ class Builder:
         saved, faults = self.saved(self.kept[index]) if self.kept[index] else ((), ())
         seen = (lookup(function) if self.observed else None) or NOTHING_SEEN
         outputs, more = self.named_outputs(function, index, seen) if self.reads or index in self.told else (self.outputs[index], ())
-        return Node(
+        return self.made(
             id,
             kind.kind,
             kind.name,
@@ -233,7 +233,7 @@ class Builder:
 
     def leaf(self, index: int, id: str, uses: int, variable: Any) -> Node:
         output, faults = self.filled(self.outputs[index][0], variable, self.names.tensor(variable))
-        return Node(id, "leaf", "AccumulateGrad", (output,), uses=uses, has_grad=variable.grad is not None, faults=faults)
+        return self.made(id, "leaf", "AccumulateGrad", (output,), uses=uses, has_grad=variable.grad is not None, faults=faults)
 
     def filled(self, output: Output, tensor: Any, names: tuple[str, ...] = ()) -> tuple[Output, tuple[str, ...]]:
         """Return the output with what the tensor itself tells, and what is wrong with it."""
