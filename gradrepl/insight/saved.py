@@ -52,9 +52,8 @@ class Memory:
 
     def __str__(self) -> str:
         held = [k for k in self.kept if k.state != "freed"]
-        lines = [
-            f"{size(self.bytes)} held for backward by {counted(len({k.node.id for k in held}), 'node')}, {size(self.only_graph)} by the graph alone"
-        ]
+        holders = counted(len({k.node.id for k in held}), "node")
+        lines = [f"{size(self.bytes)} held for backward by {holders}, {size(self.only_graph)} by the graph alone"]
         rows = [line_of(k) for k in held[:MOST_ROWS]]
         widths = [max(len(row[column]) for row in rows) for column in range(4)] if rows else []
         lines += ["  " + "  ".join(cell.ljust(width) for cell, width in zip(row, (*widths, 0))).rstrip() for row in rows]

@@ -299,21 +299,28 @@ def at_where(q: Question, step: Step, dead: Any) -> Told:
 
 
 def at_product(q: Question, step: Step, dead: Any) -> Told:
-    if "dropout" in text(step):
-        return (
-            f"dropout{where(q, step)} set those entries to 0: what was dropped has no influence and gets no gradient",
-            "nothing is wrong; in eval mode nothing is dropped",
-        )
     toward = q.toward(step)[:1]
     index = 1 - toward[0] if toward and toward[0] in (0, 1) else 1
     name = operand(step, index) or ("other", "self")[1 - index]
     values = saved(step, ("self", "other")[index], ("self", "mat2")[index])
+    if drops(step, values):
+        return (
+            f"the dropout in {text(step)}{where(q, step)} set those entries to 0: what was dropped has no influence and gets no gradient",
+            "nothing is wrong; in eval mode nothing is dropped",
+        )
     shown = f" = {numbers(values)}" if values is not None else ""
     return (
         f"{text(step)}{where(q, step)} multiplies by {name}{shown}, which is 0{'' if whole(dead) else ' there'}, so {short(step)} "
         "passes back 0",
         f"look at where {name} becomes 0 (weights that start at zero, a mask, a dropout)",
     )
+
+
+def drops(step: Step, factor: Any) -> bool:
+    """Whether a product is that of dropout: the program writes a call, and the factor that it knows nothing of is 0 or one number."""
+    node = expression(step)
+    written = not isinstance(node, ast.Call) or called(node).rstrip("_") in ("mul", "multiply")
+    return base(step) == "Mul" and not written and factor is not None and np.unique(factor[factor != 0]).size == 1 and not factor.all()
 
 
 def at_power(q: Question, step: Step, dead: Any) -> Told:
