@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradrepl.insight.causes.answer import Answer, answer
-from gradrepl.insight.causes.question import Question
+from gradrepl.insight.causes.question import Question, values_of
 from gradrepl.insight.causes.steps import (
     array,
     base,
@@ -32,27 +32,20 @@ from gradrepl.insight.history import Step
 from gradrepl.insight.numerals import entry, numbers
 
 
-def bad(gradient: Any) -> Any:
-    values = gradient.detach().tolist()
-    return ~np.isfinite(np.asarray(values, dtype=complex))
-
-
 def what(q: Question) -> str:
     """ "x.grad[0] is nan"."""
-    values = np.asarray(q.gradient.detach().tolist())
-    mask = bad(q.gradient)
-    first = values[mask].reshape(-1)[0] if mask.any() else values.reshape(-1)[0]
+    values, mask = q.values, ~np.isfinite(q.values)
+    first = (values[mask] if mask.any() else values).reshape(-1)[0].item()
     return f"{q.name}.grad{'' if mask.all() else entry(values, mask)} is {first}"
 
 
 def is_finite(q: Question) -> bool:
-    return not bad(q.gradient).any()
+    return bool(np.isfinite(q.values).all())
 
 
 def tensor_itself(q: Question) -> Answer | None:
     """The parameter was not finite before this backward."""
-    values = np.asarray(q.tensor.detach().tolist())
-    if is_finite(q) or finite(values):
+    if is_finite(q) or finite(values := values_of(q.tensor)):
         return None
     passes = [p for p, a in q.arrivals if a.incoming is not None and not finite(a.incoming)]
     first = passes[0] if len(passes) > 1 else None
@@ -304,7 +297,7 @@ def not_seen(q: Question) -> Answer | None:
     return answer(
         "not finite",
         f"{what(q)}; which op made it is not known, because backward was not watched.",
-        f"{q.name}.grad = {numbers(np.asarray(q.gradient.detach().tolist()))}",
+        f"{q.name}.grad = {numbers(q.values)}",
         fix="run the program again after `import gradrepl; gradrepl.why`, or step(loss) to see the first value that is not finite",
     )
 

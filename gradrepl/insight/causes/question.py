@@ -13,6 +13,8 @@ from functools import cached_property
 from types import FrameType
 from typing import Any
 
+import numpy as np
+
 from gradrepl.graphs import capture
 from gradrepl.graphs.errors import GraphError
 from gradrepl.graphs.names import find_names
@@ -20,6 +22,7 @@ from gradrepl.graphs.protocol import has_fresh_grad_fn, is_tensor
 from gradrepl.insight.causes.program import Source
 from gradrepl.insight.causes.slicing import Hop, Slice
 from gradrepl.insight.history import HISTORY, Arrival, Event, Pass, Step, Write
+from gradrepl.insight.numerals import array_of
 from gradrepl.insight.observer import engine_of, seen
 from gradrepl.insight.places import Place, spelled
 
@@ -105,6 +108,11 @@ class Question:
     @cached_property
     def writes(self) -> list[Write]:
         return [w for w in HISTORY.writes if self.mine(w.place)]
+
+    @cached_property
+    def values(self) -> Any:
+        """The gradient's values as an array."""
+        return values_of(self.gradient)
 
     def gradient_written(self, since: int) -> Place | None:
         """Where .grad was last written in place or assigned, under whatever name, after that tick."""
@@ -283,6 +291,12 @@ class Question:
 
     def calls(self, *methods: str) -> Iterator[ast.Call]:
         return iter(self.source.calls(*methods))
+
+
+def values_of(tensor: Any) -> Any:
+    """A tensor's values as an array, also where NumPy cannot share them (bfloat16, sparse)."""
+    found = array_of(tensor)
+    return np.asarray(tensor.detach().tolist()) if found is None else found
 
 
 def same_storage(tensor: Any, write: Write) -> bool:

@@ -13,8 +13,23 @@ from gradrepl.insight.causes.answer import Answer, answer
 from gradrepl.insight.causes.program import base_name, called
 from gradrepl.insight.causes.question import Question
 from gradrepl.insight.causes.slicing import kind_of_cut
-from gradrepl.insight.causes.steps import array, base, flow, formula, incoming, named, nonzero, operand, outgoing, saved, short, text, where
-from gradrepl.insight.causes.zeros import arrived, gradient
+from gradrepl.insight.causes.steps import (
+    array,
+    base,
+    expression,
+    flow,
+    formula,
+    incoming,
+    named,
+    nonzero,
+    operand,
+    outgoing,
+    saved,
+    short,
+    text,
+    where,
+)
+from gradrepl.insight.causes.zeros import arrived
 from gradrepl.insight.history import Arrival, Pass, Step
 from gradrepl.insight.numerals import Summary, number, numbers
 from gradrepl.insight.places import Place
@@ -23,7 +38,7 @@ COUNTS = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
 
 
 def shown(q: Question) -> str:
-    return numbers(gradient(q))
+    return numbers(q.values)
 
 
 def same(a: Any, b: Any) -> bool:
@@ -44,7 +59,7 @@ def accumulated(q: Question) -> Answer | None:
             continue
         fresh = arrival.before is None or not nonzero(arrival.before)
         chain = [(run, arrival)] if fresh else [*chain, (run, arrival)]
-    if len(chain) < 2 or not same(chain[-1][1].after, gradient(q)):
+    if len(chain) < 2 or not same(chain[-1][1].after, q.values):
         return None
     each = [numbers(a.incoming) for _, a in chain]
     lines = sorted({q.where(run.where) for run, _ in chain})
@@ -296,7 +311,7 @@ def changed_silently(q: Question) -> Answer | None:
 def changed_afterwards(q: Question) -> Answer | None:
     """.grad was written after backward: clipping, scaling, another assignment."""
     found = [a for p, a in q.arrivals if p.kind == "backward"]
-    if not found or same(found[-1].after, gradient(q)) or not nonzero(gradient(q)):
+    if not found or same(found[-1].after, q.values) or not nonzero(q.values):
         return None
     last = [p for p, _ in q.arrivals][-1]
     place = q.gradient_written(last.tick)
@@ -415,8 +430,7 @@ def shared_by_ties(q: Question) -> Answer | None:
 
 
 def called_name(step: Step) -> str:
-    node = next(iter(ast.walk(ast.parse(text(step), mode="eval"))), None) if step.where else None
-    return f"{called(node.body) or base(step).lower()}()" if isinstance(node, ast.Expression) else f"{base(step).lower()}()"
+    return f"{called(expression(step)) or base(step).lower()}()"
 
 
 def at_a_bound(q: Question) -> Answer | None:
@@ -493,7 +507,7 @@ def sum_or_mean(q: Question) -> Answer | None:
     if step is None:
         return None
     count = max(np.size(g) for g in outgoing(q, step))
-    values, of = gradient(q), in_brackets(operand(step) or "the elements")
+    values, of = q.values, in_brackets(operand(step) or "the elements")
     if base(step) == "Sum":
         other = (
             f"{q.name}.grad is {shown(q)}, {count} times the {numbers(values / count)} of the mean, because {is_step(q, step)} and not "

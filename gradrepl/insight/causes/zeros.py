@@ -11,7 +11,7 @@ import numpy as np
 from gradrepl.insight.causes.answer import Answer, answer
 from gradrepl.insight.causes.missing import FIXES, words
 from gradrepl.insight.causes.program import called
-from gradrepl.insight.causes.question import Question
+from gradrepl.insight.causes.question import Question, values_of
 from gradrepl.insight.causes.steps import (
     HARDLY,
     array,
@@ -31,16 +31,11 @@ from gradrepl.insight.causes.steps import (
     where,
 )  # fmt: skip
 from gradrepl.insight.history import Step
-from gradrepl.insight.numerals import array_of, entry, number, numbers
-
-
-def gradient(q: Question) -> Any:
-    found = array_of(q.gradient)
-    return np.asarray(q.gradient.detach().tolist()) if found is None else found
+from gradrepl.insight.numerals import entry, number, numbers
 
 
 def zero_places(q: Question) -> Any:
-    return np.abs(gradient(q)) <= tiny(q)
+    return np.abs(q.values) <= tiny(q)
 
 
 def tiny(q: Question) -> float:
@@ -60,7 +55,7 @@ def some_zero(q: Question) -> bool:
 
 def what(q: Question) -> str:
     """ "x.grad is all zero", "x.grad[0] is 0", "the entries of x.grad at [0], [1] are 0"."""
-    values, places = gradient(q), zero_places(q)
+    values, places = q.values, zero_places(q)
     if places.all():
         hardly = "" if not values.any() else f"almost zero ({number(np.abs(values).max())})"
         return f"{q.name}.grad is {hardly or ('zero' if values.ndim == 0 else 'all zero')}"
@@ -201,16 +196,16 @@ def lost_in_op(q: Question) -> Answer | None:
     explain = FLAT.get(base(step), any_op)
     reason, fix = explain(q, step, dead)
     return answer(
-        "zero", f"{what(q)} because {reason}.", f"{named(q, step)}: {flow(q, step)}", formula(q, step), values_of(q, step), fix=fix
+        "zero", f"{what(q)} because {reason}.", f"{named(q, step)}: {flow(q, step)}", formula(q, step), operand_values(q, step), fix=fix
     )
 
 
-def values_of(q: Question, step: Step) -> str | None:
+def operand_values(q: Question, step: Step) -> str | None:
     """What went into the op, if it still has a name."""
     name = operand(step)
     found = q.variable(name)
     if found is not None and hasattr(found, "detach") and found.numel() <= 12:
-        return f"{name} = {numbers(np.asarray(found.detach().tolist()), 12)}"
+        return f"{name} = {numbers(values_of(found), 12)}"
     return None
 
 
@@ -356,15 +351,12 @@ def at_selection(q: Question, step: Step, dead: Any) -> Told:
     values, result = saved(step, "self"), saved(step, "result")
     found = q.variable(operand(step))
     if values is None and hasattr(found, "detach"):
-        values = np.asarray(found.detach().tolist())
+        values = values_of(found)
     best = getattr(values, name[:3] if name.startswith(("max", "min")) else "max")() if values is not None and values.size else None
-    if (
-        result is None and best is not None and (values == best).sum() > 1 and (dead & (values == best)).any()
-        if np.shape(values) == np.shape(dead)
-        else False
-    ):
+    equal = values == best if result is None and best is not None and np.shape(values) == np.shape(dead) else np.zeros(1, bool)
+    if equal.sum() > 1 and (dead & equal).any():
         return (
-            f"{text(step)}{where(q, step)} picks one index and gives it the whole gradient, although {int((values == best).sum())} "
+            f"{text(step)}{where(q, step)} picks one index and gives it the whole gradient, although {int(equal.sum())} "
             f"elements are equally large: the others get 0 ({short(step)})",
             "use amax() or max() without dim, which share the gradient between equal elements",
         )
