@@ -303,7 +303,9 @@ def config(shell, rest: str) -> None:
     words = rest.replace("=", " ").split()
     if len(words) > 1:
         change(shell, words[0], {"true": True, "on": True, "false": False, "off": False}.get(words[1], number(words[1])))
-    names = words[:1] if words and words[0] in SETTINGS else list(SETTINGS)
+    elif words and words[0] not in SETTINGS:
+        raise CommandError(f"no setting {words[0]!r}{nearest(words[0], SETTINGS) or '; %config lists them'}")
+    names = words[:1] or list(SETTINGS)
     print(table([(name, repr(getattr(shell.settings, name)), SETTINGS[name][2]) for name in names]))
     if not words:
         print(f"\n{os.path.join(config_folder(), 'config.toml')}\n{os.path.join(state_folder(), 'history')}")

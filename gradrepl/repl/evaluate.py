@@ -58,7 +58,8 @@ class Evaluator:
 
 def user_traceback(traceback: TracebackType | None) -> TracebackType | None:
     """The part of a traceback that begins in the user's own code: everything below the evaluator."""
-    while traceback is not None and traceback.tb_frame.f_globals.get("__name__", "").startswith(("gradrepl.repl", "gradrepl.cli", "runpy")):
+    below = ("gradrepl.repl", "gradrepl.cli", "runpy", "timeit")
+    while traceback is not None and traceback.tb_frame.f_globals.get("__name__", "").startswith(below):
         traceback = traceback.tb_next
     return traceback
 

@@ -9,6 +9,7 @@ from gradrepl.repl.settings import SETTINGS, config_folder
 FUNCTIONS = {
     "tree(y)": "the graph under y, here in the terminal",
     "graph(y)": "the same as data; shown as a picture where the terminal can",
+    "listing(y)": "a line of text per op, in the order in which they ran",
     'save(y, "y.svg")': "as a file: .svg .png .pdf .dot .html .mmd .json .txt",
     "explain(y)": "the computation line by line, and the chain rule written out",
     "step(y)": "walk backward one node at a time",

@@ -23,6 +23,19 @@ def test_an_unknown_command_is_one_line(fed):
     assert fed.error("%zzzzz").count("\n") == 1
 
 
+def test_what_config_and_timeit_cannot_do(fed):
+    assert fed.error("%config histroy") == "no setting 'histroy'; did you mean 'history'?\n"
+    assert fed.error("%config zzzzz").count("\n") == 1
+    assert "timeit.py" not in fed.error("%timeit 1 / 0")
+
+
+def test_help_names_every_function_of_the_session(fed):
+    from gradrepl.repl.namespace import FUNCTIONS
+
+    text = fed("%help")
+    assert all(f"  {name}(" in text for name in FUNCTIONS)
+
+
 def test_a_beginning_will_do_if_it_fits_one(fed):
     assert fed("1", "%hist") == "1\n   1  1\n"
     assert "may be" in fed.error("%t")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import linecache
+import re
 import sys
 from collections.abc import Iterator
 from functools import cached_property
@@ -46,7 +47,7 @@ class Question:
     def name_of(self, tensor: Any) -> str:
         """What the program calls a tensor; "" if nothing."""
         found = self.names.tensor(tensor)
-        return found[0] if found else ""
+        return as_python(found[0]) if found else ""
 
     @cached_property
     def name(self) -> str:
@@ -314,3 +315,12 @@ def call_at(source: Source, place: Place) -> ast.AST | None:
                 ):  # fmt: skip
                     return node
     return None
+
+
+def as_python(name: str) -> str:
+    """A parameter's name as one writes it in a program.
+
+    >>> as_python("model.0.weight"), as_python("net.layers.10.bias"), as_python("x")
+    ('model[0].weight', 'net.layers[10].bias', 'x')
+    """
+    return re.sub(r"\.(\d+)(?=\.|$)", r"[\1]", name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from typing import Any
 
 import numpy as np
@@ -85,10 +86,22 @@ def expression(step: Step) -> ast.AST | None:
 
 
 def operand(step: Step, index: int = 0) -> str:
-    """The source of an input: `p` in `torch.log(p)`, `p.log()`; "" if not known."""
+    """The source of an input: `p` in `torch.log(p)`, `p.log()`; "" if not known, as inside of `model(x)`."""
     node = expression(step)
-    found = [n for n in operands(node) if n is not None] if node is not None else []
+    if node is None or isinstance(node, ast.Call) and not calls_op(node.func):
+        return ""
+    found = [n for n in operands(node) if n is not None]
     return ast.unparse(found[index]) if index < len(found) else ""
+
+
+def calls_op(function: ast.AST) -> bool:
+    """Whether a call is one of an op itself, and not of a model or a function of the program that runs it somewhere inside."""
+    name = function.id if isinstance(function, ast.Name) else function.attr if isinstance(function, ast.Attribute) else ""
+    if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and function.value.id == "self":
+        return False
+    torch = sys.modules.get("torch") or sys.modules.get("gradrepl.torch")
+    homes = (torch, torch.Tensor, torch.nn.functional, torch.special, torch.linalg, torch.fft) if torch else ()
+    return any(hasattr(home, name) for home in homes)
 
 
 def text(step: Step) -> str:
