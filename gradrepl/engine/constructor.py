@@ -6,6 +6,7 @@ from gradrepl.engine.conversions import TYPES
 from gradrepl.engine.data import array_of, is_sequence
 from gradrepl.engine.dtypes import DTYPES, Default, Size, check_device, set_default_dtype
 from gradrepl.engine.factories import check_sizes, fresh
+from gradrepl.engine.messages import SCALAR_TYPES
 from gradrepl.engine.public import FUNCTIONS, publish
 from gradrepl.engine.tensor import Tensor, tensor_of
 
@@ -13,10 +14,6 @@ OPTIONS = (
     "TensorOptions(dtype={}, device=cpu, layout=Strided, requires_grad=false (default), pinned_memory=false (default), "
     "memory_format=(nullopt))"
 )
-C_TYPES = dict(
-    float16="c10::Half", float32="float", float64="double", uint8="unsigned char", int8="signed char", int16="short int", int32="int",
-    int64="long int", bool="bool", complex64="c10::complex<float>", complex128="c10::complex<double>",
-)  # fmt: skip
 
 
 def legacy(args, kind, strict=False):
@@ -26,7 +23,7 @@ def legacy(args, kind, strict=False):
         return np.empty(0, kind)
     if len(args) == 1 and isinstance(first, Tensor):
         if strict and first.array.dtype != kind:
-            expected, got = (OPTIONS.format(C_TYPES.get(name, name)) for name in (kind.name, first.array.dtype.name))
+            expected, got = (OPTIONS.format(SCALAR_TYPES[name]) for name in (kind.name, first.array.dtype.name))
             raise TypeError(f"expected {expected} (got {got})")
         return first.array
     if isinstance(first, (Size, int, np.integer)) and not isinstance(first, bool):

@@ -1,29 +1,13 @@
-"""Names of things as PyTorch's messages spell them. Imports nothing of the engine."""
+"""Names of things as PyTorch's messages spell them. Imports dtypes."""
 
 import re
 
-# NumPy's dtype name -> the legacy tensor type that messages speak of
-TYPE_NAMES = dict(
-    float16="HalfTensor",
-    bfloat16="BFloat16Tensor",
-    float32="FloatTensor",
-    float64="DoubleTensor",
-    complex64="ComplexFloatTensor",
-    complex128="ComplexDoubleTensor",
-    int8="CharTensor",
-    int16="ShortTensor",
-    int32="IntTensor",
-    int64="LongTensor",
-    uint8="ByteTensor",
-    uint16="UInt16Tensor",
-    uint32="UInt32Tensor",
-    uint64="UInt64Tensor",
-    bool="BoolTensor",
-)
+from gradrepl.engine.dtypes import scalar_name
 
 
 def type_name(tensor):
-    return f"torch.{TYPE_NAMES[tensor.array.dtype.name]}"
+    """The tensor type of old that messages still speak of: torch.FloatTensor."""
+    return f"torch.{scalar_name(tensor.array.dtype)}Tensor"
 
 
 def short_name(node):
@@ -31,9 +15,10 @@ def short_name(node):
     return re.sub(r"Backward(\d*)$", lambda match: match[1].lstrip("0"), node.name())
 
 
-# NumPy's dtype name -> the scalar type as a few messages spell it, in C's words
+# NumPy's dtype name -> the scalar type as messages spell it that know only the C++ type
 SCALAR_TYPES = dict(
     float16="c10::Half",
+    bfloat16="c10::BFloat16",
     float32="float",
     float64="double",
     int8="signed char",
@@ -41,6 +26,9 @@ SCALAR_TYPES = dict(
     int32="int",
     int64="long int",
     uint8="unsigned char",
+    uint16="short unsigned int",
+    uint32="unsigned int",
+    uint64="long unsigned int",
     bool="bool",
     complex64="c10::complex<float>",
     complex128="c10::complex<double>",

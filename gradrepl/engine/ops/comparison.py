@@ -4,7 +4,8 @@ import numpy as np
 
 from gradrepl.engine.declare import Array, op
 from gradrepl.engine.dtypes import Default
-from gradrepl.engine.ops.pointwise import C_NAMES, PAIR, fitting, in_place, number_tensor, reflected
+from gradrepl.engine.messages import SCALAR_TYPES
+from gradrepl.engine.ops.pointwise import PAIR, fitting, in_place, number_tensor, reflected
 from gradrepl.engine.promotion import SCALARS, alike, number_as, shape_error
 from gradrepl.engine.public import publish
 from gradrepl.engine.tensor import Tensor, tensor_of
@@ -260,7 +261,7 @@ def masked_fill_tensor(self, mask: Array, value):
 def checked_mask(mask, self):
     fitting(mask, self)
     if mask.dtype.kind != "b":
-        kind = C_NAMES.get(mask.dtype.name, SCALARS[mask.dtype.name].lower())
+        kind = SCALAR_TYPES[mask.dtype.name]
         raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {kind}")
     return mask
 

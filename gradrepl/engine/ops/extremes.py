@@ -3,7 +3,8 @@
 import numpy as np
 
 from gradrepl.engine.declare import op
-from gradrepl.engine.ops.pointwise import C_NAMES, PAIR, fitting, in_place, overload
+from gradrepl.engine.messages import SCALAR_TYPES
+from gradrepl.engine.ops.pointwise import PAIR, fitting, in_place, overload
 from gradrepl.engine.promotion import SCALARS, alike, castable, result_dtype
 from gradrepl.engine.public import publish
 from gradrepl.engine.recorder import Maybe
@@ -112,7 +113,7 @@ def clamp_(self, min=None, max=None):
     run = clamp_op(self, min, max)
     kind = result_dtype([self.array, *[x for x in (min, max) if x is not None and not isinstance(x, Tensor)]])
     if not castable(kind, self.array.dtype):
-        target = C_NAMES.get(self.array.dtype.name, SCALARS[self.array.dtype.name])
+        target = SCALAR_TYPES[self.array.dtype.name]
         raise RuntimeError(f"result type {SCALARS[kind.name]} can't be cast to the desired output type {target}")
     return in_place(run)(self, min, max)
 

@@ -8,8 +8,9 @@ from gradrepl.engine.advice import warn_once
 from gradrepl.engine.declare import Array, Arrays, op
 from gradrepl.engine.dims import broadcast, require
 from gradrepl.engine.layout import dense_order, in_order
+from gradrepl.engine.messages import type_name
 from gradrepl.engine.ops.pointwise import copy_, fill_tensor, in_place
-from gradrepl.engine.ops.shapes import TENSORS, alias_of, expand_sizes, select_at, slice_dim, unsqueeze, view_sizes
+from gradrepl.engine.ops.shapes import alias_of, expand_sizes, select_at, slice_dim, unsqueeze, view_sizes
 from gradrepl.engine.promotion import SCALARS
 from gradrepl.engine.public import publish
 from gradrepl.engine.tensor import Tensor, tensor_of
@@ -349,7 +350,7 @@ def value_for(self, value):
         if isinstance(value, complex) and self.array.dtype.kind != "c":
             raise RuntimeError(f"value cannot be converted to type {NUMBER_NAMES.get(self.array.dtype.name, 'float')} without overflow")
         return tensor_of(np.asarray(value).astype(self.array.dtype))
-    raise TypeError(f"can't assign a {type(value).__name__} to a torch.{TENSORS[self.array.dtype.name]}")
+    raise TypeError(f"can't assign a {type(value).__name__} to a {type_name(self)}")
 
 
 NUMBER_NAMES = dict(float64="double", float32="float", int64="int64_t", int32="int", bool="bool", float16="at::Half")
