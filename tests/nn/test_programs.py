@@ -21,11 +21,14 @@ def printed(command, name):
 
 
 def alike(one, other):
-    """The same words, and numbers as near as another order of additions leaves them."""
+    """The same words, and numbers as near as another order of additions leaves them.
+
+    A training loop of 400 steps lets that grow: PyTorch on one thread and on two differs by 0.26 % in `polynomials`.
+    """
     if NUMBER.sub("#", one).replace(" ", "") != NUMBER.sub("#", other).replace(" ", ""):
         return False
     pairs = zip(map(float, NUMBER.findall(one)), map(float, NUMBER.findall(other)))
-    return all(math.isclose(a, b, rel_tol=2e-3, abs_tol=2e-3) for a, b in pairs)
+    return all(math.isclose(a, b, rel_tol=5e-3, abs_tol=2e-3) for a, b in pairs)
 
 
 def differences(expected, found):
