@@ -24,7 +24,6 @@ MOST_FACTORS = 24  # of one way
 MOST_ROWS = 300  # of the listing that are printed
 GAP = "…"
 CALLS = {"Mul": "*", "Add": "+", "Sub": "-", "Div": "/", "Pow": "**", "Mm": "@", "Mv": "@", "Dot": "@", "Bmm": "@"}
-OPERANDS = {"self": 0, "other": 1, "exponent": 1, "mat2": 1, "vec": 1, "tensor": 1}
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ that watching a program does not change what lives.
 
 from __future__ import annotations
 
-import weakref
 from collections import deque
 from collections.abc import Callable
 from itertools import count
@@ -19,6 +18,10 @@ from gradrepl.insight.places import Place
 SMALL = 64  # elements: values of this size are copied when an op runs
 MOST_BYTES = 64 << 20  # of gradients and saved values that one pass may hold on to
 MOST_STEPS = 20_000
+# methods after which a tensor has lost its history, or that change what backward does
+NOTABLE = (
+    "detach", "detach_", "numpy", "item", "tolist", "requires_grad_", "retain_grad", "register_hook", "__float__", "__int__", "__array__",
+)  # fmt: skip
 RECENT = 8  # passes whose steps are kept; more would give the garbage collector too much to look at
 
 tick = count(1).__next__
@@ -179,17 +182,6 @@ class History:
 
     def note(self, kind: str, place: tuple, subject: Any = None, result: Any = None, detail: Any = None) -> None:
         self.events.append(Event(kind, place, tick(), subject, result, detail))
-
-    def about(self, tensor: Any, *kinds: str) -> list[Event]:
-        """The calls on a tensor, or that made it."""
-        return [e for e in self.events if (not kinds or e.kind in kinds) and (e.tensor is tensor or e.made is tensor)]
-
-    def arrivals(self, leaf: Any) -> list[tuple[Pass, Arrival]]:
-        return [(p, a) for p in self.passes for a in p.arrivals if a.key == id(leaf) and a.leaf() is leaf]
-
-
-def reference(thing: Any) -> Any:
-    return None if thing is None else weakref.ref(thing)
 
 
 def detail_of(arguments: tuple) -> Any:

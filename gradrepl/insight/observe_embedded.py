@@ -17,14 +17,10 @@ from gradrepl.engine.names import NAMES, listen, unlisten
 from gradrepl.engine.tensor import Tensor, tensor_of
 from gradrepl.engine.views import CopySlices
 from gradrepl.insight import places
-from gradrepl.insight.history import HISTORY, SMALL, Arrival, Pass, Seen, Step, Write, detail_of, tick
+from gradrepl.insight.history import HISTORY, NOTABLE, SMALL, Arrival, Pass, Seen, Step, Write, detail_of, tick
 from gradrepl.insight.numerals import summarised
 from gradrepl.insight.places import here
 
-# methods and properties after which a tensor has lost its history, or that change what backward does
-METHODS = (
-    "detach", "detach_", "numpy", "item", "tolist", "requires_grad_", "retain_grad", "register_hook", "__float__", "__int__", "__array__",
-)  # fmt: skip
 LARGE = (None,)
 PLAIN = (int, float, complex, str, bool, tuple, ndarray)
 replaced: dict[str, Any] = {}  # what stood in the place of what watches
@@ -40,7 +36,7 @@ def start() -> None:
     listen("wrote", wrote)
     replaced["unrecorded"] = NAMES["unrecorded"]
     NAMES.update(trace=traced, unrecorded=noticing_unrecorded(NAMES["unrecorded"]))
-    for name in (*METHODS, *PROPERTIES):
+    for name in (*NOTABLE, *PROPERTIES):
         if (own := Tensor.__dict__.get(name)) is not None:
             replaced[name] = own
             setattr(Tensor, name, noticing_property(name, own, PROPERTIES[name]) if name in PROPERTIES else noticing(name, own))

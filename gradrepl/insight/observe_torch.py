@@ -9,15 +9,12 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from gradrepl.graphs.protocol import node_type
-from gradrepl.insight.history import HISTORY, MOST_STEPS, SMALL, Arrival, Pass, Seen, Step, Write, detail_of, tick
+from gradrepl.insight.history import HISTORY, MOST_STEPS, NOTABLE, SMALL, Arrival, Pass, Seen, Step, Write, detail_of, tick
 from gradrepl.insight.numerals import summarised
 from gradrepl.insight.places import here
 
 KEY = "gradrepl"  # in a node's metadata
-NOTABLE = {
-    "detach", "detach_", "numpy", "item", "tolist", "requires_grad_", "retain_grad", "register_hook", "__float__", "__int__", "__array__",
-    "get data", "set data", "set grad", "set requires_grad",
-}  # fmt: skip
+KINDS = {*NOTABLE, "get data", "set data", "set grad", "set requires_grad"}
 NOT_WRITES = {"requires_grad_", "detach_", "share_memory_", "rename_", "_set_grad_enabled"}
 
 
@@ -56,7 +53,7 @@ class Watcher(TorchFunctionMode):
             RUNNING.pop()
 
     def saw_call(self, name: str, place: Any, args: Any, result: Any) -> None:
-        if name in NOTABLE:
+        if name in KINDS:
             subject = weakref.ref(args[0]) if args and isinstance(args[0], torch.Tensor) else None
             made = weakref.ref(result) if isinstance(result, torch.Tensor) else None
             detail = detail_of(args[1:])

@@ -113,9 +113,8 @@ def about_node(place: Place) -> list[str]:
 
 
 def located(source: Any) -> str:
-    """`line 2: y = x.exp()`; the file is named where it is not the input that was typed last."""
-    file = f" of {source.filename}" if not source.filename.startswith("<gradrepl-") else f" of input {source.filename[10:-1]}"
-    return f"line {source.line}{file}" + (f": {source.text}" if source.text else "")
+    """`line 2 of input 3: y = x.exp()`."""
+    return f"line {source.line} of {file_name(source.filename)}" + (f": {source.text}" if source.text else "")
 
 
 def graph_with(place: Place) -> tuple[Any, Any]:
@@ -185,6 +184,12 @@ def writer_of(message: str) -> str:
 
 
 def spelled(where: Any) -> str:
-    file = where.filename
-    name = f"input {file[10:-1]}" if file.startswith("<gradrepl-") else file
-    return f"line {where.line} of {name}" + (f" ({where.text})" if where.text else "")
+    return f"line {where.line} of {file_name(where.filename)}" + (f" ({where.text})" if where.text else "")
+
+
+def file_name(filename: str) -> str:
+    """What a person calls a file: `input 3` for what was typed."""
+    from gradrepl.insight.places import input_number
+
+    number = input_number(filename)
+    return filename if number is None else f"input {number}"

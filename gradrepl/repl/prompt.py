@@ -21,10 +21,9 @@ from prompt_toolkit.patch_stdout import patch_stdout
 
 from gradrepl.repl.history import HistoryFile
 from gradrepl.repl.keys import key_bindings
+from gradrepl.repl.plain import MORE, PROMPT
 from gradrepl.repl.settings import warn
 from gradrepl.repl.streams import has_colour
-
-PROMPT, MORE = ">>> ", "... "
 
 
 class FileBackedHistory(History):

@@ -139,9 +139,9 @@ def intermediate(q: Question) -> Answer | None:
     gradient = passed_through(q)
     return answer(
         "non-leaf",
-        f"{q.name}.grad is None because {q.name} is not a leaf: it was computed by {text} ({where + ', ' if where else ''}{short(node)}), "
+        f"{q.name}.grad is None because {q.name} is not a leaf: it was computed by {text} ({where + ', ' if where else ''}{op(node)}), "
         f"and PyTorch keeps .grad only for leaves unless you call {q.name}.retain_grad() before backward().",
-        f"{q.name}.is_leaf is False, {q.name}.grad_fn is {short(node)}{q.node_id(node)}{' from ' + where if where else ''}, "
+        f"{q.name}.is_leaf is False, {q.name}.grad_fn is {op(node)}{q.node_id(node)}{' from ' + where if where else ''}, "
         f"{q.name}.retains_grad is False",
         gradient and f"the gradient {gradient} passed through it and was not kept",
         fix=f"call {q.name}.retain_grad() before backward()",
@@ -577,10 +577,8 @@ def dead_edge(q: Question, hop: Hop, into: str) -> str | None:
 
 
 def op(node: Any) -> str:
+    """The name of a node, without what PyTorch puts before it."""
     return node.name().rpartition("::")[2]
-
-
-short = op
 
 
 def made_line(q: Question, tensor: Any) -> str | None:

@@ -20,10 +20,11 @@ HARDLY = 1e-6  # a gradient this much smaller than what came in counts as none
 
 def base(step: Step) -> str:
     """The op of a step: Log for LogBackward0."""
-    return re.sub(r"Backward\d*$", "", step.name.rpartition("::")[2])
+    return re.sub(r"Backward\d*$", "", short(step))
 
 
 def short(step: Step) -> str:
+    """The name of its node, without what PyTorch puts before it: "torch::autograd::CopySlices"."""
     return step.name.rpartition("::")[2]
 
 
@@ -117,6 +118,12 @@ def flow(q: Question, step: Step) -> str:
 def outgoing(q: Question, step: Step) -> list:
     """The gradients a step sends toward the tensor."""
     return [step.outgoing[i] for i in q.toward(step) if i < len(step.outgoing) and array(step.outgoing[i]) is not None]
+
+
+def contributions(q: Question) -> list[tuple[Step, Any]]:
+    """What each use of the tensor sends to it: (the step of the use, the gradient)."""
+    uses = [(step, step.outgoing[i]) for step in q.on_path for i, edge in enumerate(step.edges) if edge and edge[0] == q.key]
+    return [(step, sent) for step, sent in uses if array(sent) is not None]
 
 
 def formula(q: Question, step: Step) -> str | None:

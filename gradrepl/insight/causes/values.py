@@ -16,6 +16,7 @@ from gradrepl.insight.causes.slicing import kind_of_cut
 from gradrepl.insight.causes.steps import (
     array,
     base,
+    contributions,
     expression,
     flow,
     formula,
@@ -472,9 +473,7 @@ def expanded(q: Question) -> Answer | None:
 
 def used_often(q: Question) -> Answer | None:
     """The leaf is used at several places, and their contributions add up."""
-    sent = [
-        (s, s.outgoing[i]) for s in q.on_path for i, e in enumerate(s.edges) if e and e[0] == q.key and array(s.outgoing[i]) is not None
-    ]
+    sent = contributions(q)
     if len({s.key for s, _ in sent}) < 2:
         return None
     parts = " + ".join(numbers(g) for _, g in sent[:5])

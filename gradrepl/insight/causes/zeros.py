@@ -16,6 +16,7 @@ from gradrepl.insight.causes.steps import (
     HARDLY,
     array,
     base,
+    contributions,
     expression,
     flow,
     formula,
@@ -134,9 +135,7 @@ def cancelled(q: Question) -> Answer | None:
     """x - x: several contributions that add up to zero."""
     if not all_zero(q) or not q.on_path:
         return None
-    sent = [
-        (s, s.outgoing[i]) for s in q.on_path for i, e in enumerate(s.edges) if e and e[0] == q.key and array(s.outgoing[i]) is not None
-    ]
+    sent = contributions(q)
     if len(sent) < 2 or not any(nonzero(g) for _, g in sent):
         return None
     return answer(
