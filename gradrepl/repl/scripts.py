@@ -126,7 +126,7 @@ class Program:
         value = last_graph(self.shown, self.source, self.namespace)
         import gradrepl
 
-        wanted = [lambda path=path: gradrepl.save(value, path, names=self.namespace) for path in self.options.outputs]
+        wanted: list[Callable[[], Any]] = [partial(gradrepl.save, value, path, names=self.namespace) for path in self.options.outputs]
         if self.options.tree:
             wanted.append(lambda: show(gradrepl.tree(value, names=self.namespace)))
         try:
