@@ -6,6 +6,7 @@ import re
 import signal
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from gradrepl.repl.evaluate import Evaluator, user_traceback
