@@ -49,7 +49,7 @@ def new_tensor(cls, *args, device=None, **named):
 
 
 def new(self, *args, device=None):
-    return fresh(legacy(args, self.array.dtype))
+    return fresh(legacy(args, self.array.dtype, strict=True))
 
 
 class tensortype(type):

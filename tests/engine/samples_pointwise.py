@@ -314,4 +314,10 @@ SAMPLES = [
     "torch.fill(a, 2)",
     "torch.fill(a, k)",
     "a.to(torch.float32)",
+    "torch.lerp(a.detach().float(), b.detach().to(torch.uint8), 0.5)",
+    "torch.lerp(a.detach().float(), b.detach() > 0, 0.5)",
+    "a.masked_fill(i.to(torch.uint8), 2)",
+    "i.to(torch.uint8).clamp_(0.5)",
+    "(i > 0).clamp_(0.5)",
+    "i.new(a.detach())",
 ]

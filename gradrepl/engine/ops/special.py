@@ -11,9 +11,6 @@ from gradrepl.engine.promotion import SCALARS, alike, narrowed
 from gradrepl.engine.public import publish
 from gradrepl.engine.tensor import Tensor, tensor_of
 
-INVERSE_ROOT_PI = 0.5641895835477563
-ROOT_TWO_PI = 2.5066282746310002
-
 
 @op("ErfBackward0", self="2.0 / sqrt_pi * exp(-self.pow(2)) * grad")
 def erf(self):

@@ -72,13 +72,6 @@ def check_lr(lr):
         raise ValueError(f"Invalid learning rate: {lr}")
 
 
-def check_positive(**options):
-    """Each option by the name that its message gives it; `_` stands for a space."""
-    for name, value in options.items():
-        if not 0.0 <= value:
-            raise ValueError(f"Invalid {name.replace('__', ' ')} value: {value}")
-
-
 def check_betas(betas):
     for place, beta in enumerate(betas):
         if not 0.0 <= beta < 1.0:

@@ -2,11 +2,8 @@
 
 __name__ = __name__.removeprefix("gradrepl.")
 
-import warnings
 
 from gradrepl.torch.nn.parameter import is_lazy
-
-WARNING = "Lazy modules are a new feature under heavy development so changes to the API or functionality can happen at any moment."
 
 
 class LazyModuleMixin:
