@@ -260,6 +260,9 @@ def prelu_kernel_backward(grad_output, self, weight):
 
 
 def prelu(self, weight):
+    if self.array.dtype is not weight.array.dtype:
+        kinds = SCALARS[self.array.dtype.name], SCALARS[weight.array.dtype.name]
+        raise RuntimeError("prelu: Type promoting not supported. Got {} and {}".format(*kinds))
     channels = weight.array.size
     if channels != 1:
         found = 1 if self.array.ndim < 2 else self.shape[1]

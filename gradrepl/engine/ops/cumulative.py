@@ -129,6 +129,8 @@ def cumulative_trapezoid(y, x=None, *, dx=1, dim=-1):
 
 def integral(y, x, dx, dim, whole):
     """Trapezoids over evenly spaced points, or over the points `x`."""
+    if not y.array.ndim and x is None and not whole:
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     if not y.array.ndim:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     length = y.array.shape[wrap_dim(dim, y.array.ndim)]

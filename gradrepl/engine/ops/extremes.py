@@ -4,7 +4,7 @@ import numpy as np
 
 from gradrepl.engine.declare import op
 from gradrepl.engine.messages import SCALAR_TYPES
-from gradrepl.engine.ops.pointwise import PAIR, fitting, in_place, overload
+from gradrepl.engine.ops.pointwise import PAIR, fitting, in_place, overload, refuse_kinds
 from gradrepl.engine.promotion import SCALARS, alike, castable, result_dtype
 from gradrepl.engine.public import publish
 from gradrepl.engine.recorder import Maybe
@@ -76,6 +76,7 @@ def clamp_numbers(self, min=None, max=None):
 def clamp_tensors(self, min: Maybe = None, max: Maybe = None):
     bounds = [bound for bound in (min, max) if bound is not None]
     self, *bounds = fitting(*alike(self, *bounds))
+    refuse_kinds(self, "maximum" if max is None else "minimum" if min is None else "clamp")
     if min is not None:
         self = np.maximum(self, bounds[0])
     return self.copy() if max is None else np.minimum(self, bounds[-1])

@@ -4,6 +4,7 @@ import numpy as np
 
 from gradrepl.engine import single
 from gradrepl.engine.declare import Array, op
+from gradrepl.engine.promotion import SCALARS
 from gradrepl.engine.public import publish
 from gradrepl.engine.recorder import Maybe
 
@@ -182,6 +183,8 @@ def nll_loss2d_forward(self, target: Array, weight: Maybe = None, reduction=1, i
 
 def nll(scores, target, weight, reduction, ignore_index):
     axis = class_axis(scores)
+    if weight is not None and weight.dtype != scores.dtype:
+        raise RuntimeError(f"expected scalar type {SCALARS[scores.dtype.name]} but found {SCALARS[weight.dtype.name]}")
     weights, safe = class_weights(target, weight, ignore_index, scores.shape[axis], scores.dtype)
     losses = -weights * np.take_along_axis(scores, np.expand_dims(safe, axis), axis).squeeze(axis)
     if reduction == 0:

@@ -187,12 +187,12 @@ def check_values(stride, padding, dilation, output_padding, groups):
 
 
 def check_types(input, weight, bias):
-    if input.dtype != weight.dtype:
-        names = SCALARS[input.array.dtype.name], SCALARS[weight.array.dtype.name]
-        raise RuntimeError("expected scalar type {} but found {}".format(*names))
     if bias is not None and bias.dtype != input.dtype:
         names = SCALAR_TYPES[input.array.dtype.name], SCALAR_TYPES[bias.array.dtype.name]
         raise RuntimeError("Input type ({}) and bias type ({}) should be the same".format(*names))
+    if input.dtype != weight.dtype:
+        names = SCALARS[input.array.dtype.name], SCALARS[weight.array.dtype.name]
+        raise RuntimeError("expected scalar type {} but found {}".format(*names))
 
 
 def check_shapes(input, weight, bias, padding, dilation, transposed, groups):
@@ -240,6 +240,8 @@ def check_output_padding(output_padding, stride, dilation):
 def run(spatial, input, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
     """The convolution after its checks, in as many dimensions as the weight has."""
     dims = weight.array.ndim - 2
+    if dims < 1:
+        raise RuntimeError("weight should have at least three dimensions")
     given = dict(stride=stride, padding=padding, dilation=dilation, output_padding=output_padding)
     stride, padding, dilation, output_padding = (widths(name, value, dims, spatial) for name, value in given.items())
     check_values(stride, padding, dilation, output_padding, groups)

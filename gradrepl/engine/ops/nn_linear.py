@@ -18,7 +18,7 @@ def linear(input, weight, bias=None):
     if weight.array.ndim == 2 and bias is not None and input.array.ndim > 0 and input.array.flags.c_contiguous:
         rows = input.view(-1, input.shape[-1])
         return addmm(bias, rows, weight.t()).view(*input.shape[:-1], weight.shape[0])
-    product = matmul(input, weight.t() if weight.array.ndim == 2 else weight)
+    product = matmul(input, weight.t() if weight.array.ndim == 2 else weight, "linear")
     return product if bias is None else product + bias
 
 

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from gradrepl.engine.declare import Array, op
+from gradrepl.engine.ops.pointwise import refuse_kinds
 from gradrepl.engine.public import publish
 
 # ---- NumPy: x is (N, C, *sizes)
@@ -174,6 +175,7 @@ def declare(dims):
     options = "kernel_size, stride, padding, dilation, ceil_mode"
 
     def max_pool(self, kernel_size, stride, padding, dilation, ceil_mode):
+        refuse_kinds(self, f"max_pool{d}", "bc", "")
         along = zip(self.shape[-dims:], kernel_size, padding, stride, dilation)
         counts = tuple(pooled(*one, ceil_mode) for one in along)
         return max_windows(dims, self, kernel_size, stride, padding, dilation, counts)
@@ -200,6 +202,7 @@ def declare(dims):
         return counts, window_counts(sizes, counts, kernel_size, stride, padding, count_include_pad, divisor_override)
 
     def avg_pool(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
+        refuse_kinds(self, f"avg_pool{d}", "c", "")
         counts, divisor = geometry(self.shape[-dims:], kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
         return mean_windows(dims, self, kernel_size, stride, padding, counts, divisor)
 
@@ -213,6 +216,7 @@ def declare(dims):
     declared(f"AvgPool{dims}DBackwardBackward0", avg_pool_back, f"avg_pool{d}_backward", **twice)
 
     def adaptive_avg(self, output_size):
+        refuse_kinds(self, f"adaptive_avg_pool{d}", "c", "")
         return adaptive_means(self, output_size)
 
     def adaptive_avg_back(grad_output, self):
@@ -228,6 +232,7 @@ def declare(dims):
     declared(f"AdaptiveAvgPool{dims}DBackwardBackward0", adaptive_avg_back, f"_adaptive_avg_pool{d}_backward", **twice)
 
     def adaptive_max(self, output_size):
+        refuse_kinds(self, f"adaptive_max_pool{d}", "c", "")
         return adaptive_maxima(self, output_size)
 
     def adaptive_max_back(grad_output, self, indices: Array):
@@ -381,6 +386,8 @@ def max_pool1d_and_indices(input, kernel_size, stride=None, padding=0, dilation=
             f"max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:{list(input.shape)}"
         )
     kernel, stride, padding, dilation = arguments("max_pool1d", kernel_size, stride, padding, dilation, 1)
+    if not input.requires_grad:
+        refuse_kinds(input.array, "max_pool1d_impl", "biuc", "")
     count = pooled(input.shape[-1], kernel[0], padding[0], stride[0], dilation[0], ceil_mode)
     if count < 1:
         raise RuntimeError(f"max_pool1d() Invalid computed output size: {count}")
@@ -413,6 +420,7 @@ def adaptive_avg(input, output_size, dims):
         raise RuntimeError(f"{name}(): Expected {dims + 1}D or {dims + 2}D tensor, but got {list(input.shape)}")
     if all(n == 1 for n in output_size):
         return input.mean(tuple(range(-dims, 0)), True)
+    check_sizes(input, dims, name)
     return globals()[f"_adaptive_avg_pool{dims}d"](input, output_size)
 
 
@@ -426,11 +434,20 @@ def adaptive_max(input, output_size, dims):
     output_size = (output_size,) * dims if isinstance(output_size, int) else tuple(output_size)
     if input.array.ndim not in (dims + 1, dims + 2):
         raise RuntimeError(f"{name}(): Expected {dims + 1}D or {dims + 2}D tensor, but got: {list(input.shape)}")
+    check_sizes(input, dims, name)
     return globals()[name](input, output_size)
+
+
+def check_sizes(input, dims, name):
+    for i, n in list(enumerate(input.shape))[-dims:]:
+        if n == 0:
+            what = "Expected input to have non-zero size for non-batch dimensions, but input has sizes"
+            raise RuntimeError(f"{name}(): {what} {list(input.shape)} with dimension {i} being empty")
 
 
 def adaptive_max_pool1d(input, output_size):
     check_dims(input, 2, 3, "adaptive_max_pool1d")
+    check_sizes(input, 1, "adaptive_max_pool1d")
     return as_image(lambda x: adaptive_max(x, (1, one(output_size)), 2), input)
 
 

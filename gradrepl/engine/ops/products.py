@@ -230,13 +230,13 @@ def outer(self, vec2):
     return mul(reshape_to(self, (self.array.size, 1)), vec2)
 
 
-def matmul(self, other):
+def matmul(self, other, name="matmul"):
     """Choose mm, mv, dot or bmm, with the views around them that PyTorch records."""
     x, y = self.array, other.array
     if x.ndim == 2 == y.ndim:
         return mm(self, other)
     if not x.ndim or not y.ndim:
-        raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {x.ndim}D and {y.ndim}D")
+        raise RuntimeError(f"both arguments to {name} need to be at least 1D, but they are {x.ndim}D and {y.ndim}D")
     if x.ndim == 1 == y.ndim:
         return dot(self, other)
     if x.ndim == 2 and y.ndim == 1:

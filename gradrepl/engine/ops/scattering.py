@@ -291,6 +291,7 @@ def take(self, index: Array):
     source="grad.take(index).reshape_as(source)",
 )
 def put_op(self, index: Array, source, accumulate=False):
+    require(self.size or not index.size, "put_(): Tried to put elements into an empty tensor", IndexError)
     flat_places("put_", index, self.size)
     if self.dtype != source.dtype:
         kinds = f"self.dtype = {SCALARS[self.dtype.name]} and source.dtype = {SCALARS[source.dtype.name]}"

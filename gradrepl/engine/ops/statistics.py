@@ -159,12 +159,12 @@ def nanmedian_all(self):
     return of_everything(self, middle_known)
 
 
-def median(self, dim=None, keepdim=False):
-    return median_all(self) if dim is None else MEDIAN(median_dim(self, dim, keepdim))
+def median(self, dim=UNGIVEN, keepdim=False):
+    return median_all(self) if dim is UNGIVEN else MEDIAN(median_dim(self, dim, keepdim))
 
 
-def nanmedian(self, dim=None, keepdim=False):
-    return nanmedian_all(self) if dim is None else NANMEDIAN(nanmedian_dim(self, dim, keepdim))
+def nanmedian(self, dim=UNGIVEN, keepdim=False):
+    return nanmedian_all(self) if dim is UNGIVEN else NANMEDIAN(nanmedian_dim(self, dim, keepdim))
 
 
 @op("ModeBackward0", **SELECTION)
