@@ -52,8 +52,8 @@ def sequence(nodes, roots, ops=None):
     coarse, fine, refs = [], [], []
     names = [tokens.setdefault((node.label, len(node.inputs), node.leaf), len(tokens)) for node in nodes]
     for index, op in enumerate(ops):
-        row = []
-        for position, edge in enumerate(nodes[op].inputs):
+        inputs, row = nodes[op].inputs, []
+        for position, edge in enumerate(inputs):
             target, output = edge or (None, 0)
             row += (0, 0) if edge is None else (place.setdefault(target, index * width + position + 1), output)
             if edge and not nodes[target].leaf:
@@ -62,7 +62,7 @@ def sequence(nodes, roots, ops=None):
             row += (number, 0)
         refs.append(tuple(row))
         coarse.append(names[op])
-        shape = (names[op], *(edge and names[edge[0]] for edge in nodes[op].inputs))
+        shape = (names[op], *[edge and names[edge[0]] for edge in inputs])
         fine.append(tokens.setdefault(shape, len(tokens)))
     return Sequence(ops, coarse, fine, refs, uses, width, tokens)
 
@@ -76,9 +76,13 @@ def step(seq, place, size):
     return tuple(map(sub, seq.refs[place + size], seq.refs[place]))
 
 
-def steady(seq, size, begin, end):
-    """Are the steps of the ops in begin:end the same as one block earlier?"""
-    return all(step(seq, place - size, size) == step(seq, place, size) for place in range(begin, end))
+def steady(seq, size, begin, end, steps):
+    """Are the steps of the ops in begin:end the same as one block earlier?  `steps` keeps them for the next block."""
+    for place in range(begin, end):
+        here = steps[place] = step(seq, place, size)
+        if here != (steps.pop(place - size, None) or step(seq, place - size, size)):
+            return False
+    return True
 
 
 def evenly_used(seq, start, size, count):
@@ -86,12 +90,12 @@ def evenly_used(seq, start, size, count):
 
     A tie that skips a block (x[t] from x[t-1] and x[t-2]) reaches the second block from nowhere, so the run begins later.
     """
-    skipped, uses = 0, seq.uses
+    skipped, uses, moved = 0, seq.uses, {}
     for place in range(start + 2 * size, start + count * size):
         block, here, before = (place - start) // size, uses[place], uses[place - size]
         if len(here) != len(before):
             resumes = block - 1
-        elif block > skipped + 2 and moves(before, here) != moves(uses[place - 2 * size], before):
+        elif not evenly_moved(uses, place, size, moved) and block > skipped + 2:
             resumes = block - 2
         else:
             continue
@@ -99,6 +103,12 @@ def evenly_used(seq, start, size, count):
             return skipped, block - skipped
         skipped = resumes
     return skipped, count - skipped
+
+
+def evenly_moved(uses, place, size, moved):
+    """Did the uses of an op move as they did one block earlier?  `moved` keeps that for the next block."""
+    here = moved[place] = moves(uses[place - size], uses[place])
+    return here == (moved.pop(place - size, None) or moves(uses[place - 2 * size], uses[place - size]))
 
 
 def moves(before, here):
@@ -118,11 +128,11 @@ def ends(seq, start, size, end):
 
 def stretch(seq, items, first, period, known):
     """Return the item at which `period` breaks, and the earliest item from which it may hold further."""
-    size = items.start[first + period] - items.start[first]
+    size, steps = items.start[first + period] - items.start[first], {}
     for item in range(known, len(items.fine) - period):
         if items.fine[item] != items.fine[item + period]:
             return item, item + 1
-        if item >= first + period and not steady(seq, size, items.start[item], items.start[item + 1]):
+        if item >= first + period and not steady(seq, size, items.start[item], items.start[item + 1], steps):
             return item, item - period + 1
     return len(items.fine) - period, len(items.fine)
 
@@ -145,8 +155,10 @@ def alike(items, last, period, broken):
 def next_equal(grams):
     later, seen = [len(grams)] * len(grams), {}
     for index in range(len(grams) - 1, -1, -1):
-        later[index] = seen.get(grams[index], len(grams))
-        seen[grams[index]] = index
+        gram = grams[index]
+        if gram in seen:
+            later[index] = seen[gram]
+        seen[gram] = index
     return later
 
 

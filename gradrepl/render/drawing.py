@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import NamedTuple
 
 from gradrepl.graphs.collection import collection_paused
@@ -117,16 +118,11 @@ def unfolded(graph: Graph, items: list[Item]) -> Folded:
     return Folded(list(range(len(items))), links, [])
 
 
-def members(card: int | Fold | LeftOut) -> Iterator[int]:
+def members(card: int | Fold | LeftOut) -> Iterable[int]:
     """The places in graph.nodes behind a card."""
     if isinstance(card, int):
-        yield card
-    elif isinstance(card, Fold):
-        for block in card.blocks:
-            yield from block
-    else:
-        for inner in card.cards:
-            yield from members(inner)
+        return (card,)
+    return chain.from_iterable(card.blocks if isinstance(card, Fold) else map(members, card.cards))
 
 
 def fold_id(graph: Graph, card: Fold | LeftOut) -> str:

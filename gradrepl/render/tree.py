@@ -140,6 +140,9 @@ class Writer:
             size[self.parent[place]] += size[place]
         for above in (self.top, *range(self.top)):
             children = self.children.get(above, ())
+            if len(children) == 1:  # most
+                depth[children[0]] = depth[above]
+                continue
             spine = max(children, key=lambda child: (size[child], child), default=-1) if above != self.top else -1
             for child in children:
                 aside = above != self.top and child < spine
@@ -150,7 +153,11 @@ class Writer:
 
     def find_folds(self) -> dict[int, Fold]:
         cards = folded(self.graph).cards
-        return {place: card for card in cards if isinstance(card, Fold) for place in members(card)}
+        found: dict[int, Fold] = {}
+        for card in cards:
+            if isinstance(card, Fold):
+                found |= dict.fromkeys(members(card), card)
+        return found
 
     def find_consumers(self) -> dict[int, list[str]]:
         """Who uses an op that several use."""
