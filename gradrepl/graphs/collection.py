@@ -6,7 +6,6 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-
 MANY = 100_000  # objects; after a smaller walk the collector goes on as ever
 
 

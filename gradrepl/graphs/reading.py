@@ -32,6 +32,7 @@ class Reader:
 
     def __init__(self) -> None:
         self.outputs: dict[tuple, Output] = {}
+        self.rows: dict[tuple[int, ...], tuple[Output, ...]] = {}
         self.dtypes: dict[Any, str] = {}
 
     def output(self, described: Any) -> Output:
@@ -45,7 +46,10 @@ class Reader:
 
     def node_outputs(self, node: Any) -> tuple[Output, ...]:
         metadata = getattr(node, "_input_metadata", None)
-        return tuple([self.output(entry) for entry in metadata]) if metadata else NO_OUTPUT
+        if not metadata:
+            return NO_OUTPUT
+        row = tuple([self.output(entry) for entry in metadata])
+        return self.rows.setdefault(tuple(map(id, row)), row)
 
     def arguments(self, node: Any, kind: NodeType, kept: list[Kept]) -> tuple[tuple[str, Any], ...]:
         """The arguments that are no tensors, and those numbers that PyTorch keeps as 0-d tensors; lists of tensors are added to `kept`."""

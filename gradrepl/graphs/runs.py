@@ -76,13 +76,9 @@ def step(seq, place, size):
     return tuple(map(sub, seq.refs[place + size], seq.refs[place]))
 
 
-def steady(seq, size, begin, end, steps):
-    """Are the steps of the ops in begin:end the same as one block earlier?  `steps` keeps them for the next block."""
-    for place in range(begin, end):
-        here = steps[place] = step(seq, place, size)
-        if here != (steps.pop(place - size, None) or step(seq, place - size, size)):
-            return False
-    return True
+def steady(seq, size, begin, end):
+    """Are the steps of the ops in begin:end the same as one block earlier?"""
+    return all(step(seq, place - size, size) == step(seq, place, size) for place in range(begin, end))
 
 
 def evenly_used(seq, start, size, count):
@@ -128,11 +124,11 @@ def ends(seq, start, size, end):
 
 def stretch(seq, items, first, period, known):
     """Return the item at which `period` breaks, and the earliest item from which it may hold further."""
-    size, steps = items.start[first + period] - items.start[first], {}
+    size = items.start[first + period] - items.start[first]
     for item in range(known, len(items.fine) - period):
         if items.fine[item] != items.fine[item + period]:
             return item, item + 1
-        if item >= first + period and not steady(seq, size, items.start[item], items.start[item + 1], steps):
+        if item >= first + period and not steady(seq, size, items.start[item], items.start[item + 1]):
             return item, item - period + 1
     return len(items.fine) - period, len(items.fine)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import NamedTuple
@@ -71,8 +71,23 @@ class Drawing:
 
 
 def items_of(graph: Graph) -> list[Item]:
-    """The nodes as the search for repeats sees them: whatever tells two apart on the page is in the label, but no names and no numbers."""
-    return [item_of(node) for node in graph.nodes]
+    """The nodes as the search for repeats sees them: whatever tells two apart on the page is in the label, but no names and no numbers.
+
+    Plain ops, which share what was read of their outputs, share the label: it is long to make.
+    """
+    known: dict[tuple, tuple[Hashable, str]] = {}
+    items = []
+    for node in graph.nodes:
+        if node.arguments or node.saved or node.faults or node.kind == "leaf":
+            items.append(item_of(node))
+            continue
+        key = node.kind, node.name, id(node.outputs), node.scope[-1:]
+        if key not in known:
+            item = item_of(node)
+            known[key] = item.label, item.text
+        label, text = known[key]
+        items.append(Item(label, node.inputs, False, (), text))
+    return items
 
 
 def item_of(node: Node) -> Item:
