@@ -12,6 +12,7 @@ from gradrepl.engine.names import NAMES
 from gradrepl.engine.ops import comparison, shapes
 from gradrepl.engine.ops import pointwise as pointwise_ops
 from gradrepl.engine.ops import reductions as reduction_ops
+from gradrepl.engine.ops.products import product
 from gradrepl.engine.promotion import alike
 
 
@@ -228,14 +229,14 @@ def stack_tensors_backward(grad, dim, dtypes):
 @arrays(products.mm_mat1_backward)
 def mm_mat1_backward(grad, mat2, sizes, strides, alpha):
     if strides == (grad.itemsize, grad.itemsize * sizes[0]):
-        return maybe_multiply((conj(mat2) @ grad.T).T, alpha)
-    answer = grad @ (mat2.T if mat2.dtype.kind != "c" else mat2.T.conj())
+        return maybe_multiply(product(conj(mat2), grad.T).T, alpha)
+    answer = product(grad, mat2.T if mat2.dtype.kind != "c" else mat2.T.conj())
     return answer if alpha == 1 else answer * alpha
 
 
 @arrays(products.mm_mat2_backward)
 def mm_mat2_backward(grad, mat1, sizes, strides, alpha):
     if strides == (grad.itemsize, grad.itemsize * sizes[0]):
-        return maybe_multiply((grad.T @ conj(mat1)).T, alpha)
-    answer = (mat1.T if mat1.dtype.kind != "c" else mat1.T.conj()) @ grad
+        return maybe_multiply(product(grad.T, conj(mat1)).T, alpha)
+    answer = product(mat1.T if mat1.dtype.kind != "c" else mat1.T.conj(), grad)
     return answer if alpha == 1 else answer * alpha
