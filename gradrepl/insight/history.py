@@ -16,6 +16,7 @@ from numpy import ndarray
 from gradrepl.insight.places import Place
 
 SMALL = 64  # elements: values of this size are copied when an op runs
+WHOLE = 4096  # elements: gradients of leaves are kept up to this size, and summarised beyond
 MOST_BYTES = 64 << 20  # of gradients and saved values that one pass may hold on to
 MOST_STEPS = 20_000
 # methods after which a tensor has lost its history, or that change what backward does

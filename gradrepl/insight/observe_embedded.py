@@ -17,7 +17,7 @@ from gradrepl.engine.names import NAMES, listen, unlisten
 from gradrepl.engine.tensor import Tensor, tensor_of
 from gradrepl.engine.views import CopySlices
 from gradrepl.insight import places
-from gradrepl.insight.history import HISTORY, NOTABLE, SMALL, Arrival, Pass, Seen, Step, Write, detail_of, tick
+from gradrepl.insight.history import HISTORY, NOTABLE, SMALL, WHOLE, Arrival, Pass, Seen, Step, Write, detail_of, tick
 from gradrepl.insight.numerals import summarised
 from gradrepl.insight.places import here
 
@@ -170,17 +170,14 @@ def traced(arrive: Any, step: Any) -> tuple[Any, Any, Any]:
 
     def at_leaf(leaf: Any, grads: Any, state: Any) -> Any:
         into = run or begin(state)
-        old = leaf.extras and leaf.extras.grad
-        before = None if old is None else summarised(old.array, SMALL * SMALL)
+        before = summary(leaf.extras and leaf.extras.grad)
         NAMES["backward_runs"] += 1
         try:
             answers = arrive(leaf, grads, state)
         finally:
             NAMES["backward_runs"] -= 1
-        new = leaf.extras and leaf.extras.grad if state.accumulates else None
-        after = None if new is None else summarised(new.array, SMALL * SMALL)
-        incoming = None if grads[0] is None else summarised(grads[0].array, SMALL * SMALL)
-        into.arrivals.append(Arrival(id(leaf), weakref.ref(leaf), incoming, before, after, leaf.array.shape))
+        after = summary(leaf.extras and leaf.extras.grad) if state.accumulates else None
+        into.arrivals.append(Arrival(id(leaf), weakref.ref(leaf), summary(grads[0]), before, after, leaf.array.shape))
         return answers
 
     return at_leaf, at_node, glance
@@ -197,6 +194,10 @@ def running(run: Pass, node: Any) -> Iterator[None]:
         raise
     finally:
         NAMES["backward_runs"] -= 1
+
+
+def summary(tensor: Any) -> Any:
+    return None if tensor is None else summarised(tensor.array, WHOLE)
 
 
 def array_of(tensor: Any) -> Any:

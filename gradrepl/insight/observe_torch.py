@@ -9,7 +9,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from gradrepl.graphs.protocol import node_type
-from gradrepl.insight.history import HISTORY, MOST_STEPS, NOTABLE, SMALL, Arrival, Pass, Seen, Step, Write, detail_of, tick
+from gradrepl.insight.history import HISTORY, MOST_STEPS, NOTABLE, SMALL, WHOLE, Arrival, Pass, Seen, Step, Write, detail_of, tick
 from gradrepl.insight.numerals import summarised
 from gradrepl.insight.places import here
 
@@ -122,7 +122,7 @@ def saw_result(tensor: Any, place: Any) -> None:
         if not torch.is_grad_enabled() and not tensor.requires_grad:
             HISTORY.note("no_grad", place, None, weakref.ref(tensor))
         return
-    value = array_of(tensor).copy() if tensor.numel() <= SMALL and array_of(tensor) is not None else None
+    value = array_of(tensor) if tensor.numel() <= SMALL else None
     stack = [(tensor.grad_fn, (value,))]
     while stack:
         node, values = stack.pop()
@@ -199,7 +199,7 @@ def watch_leaf(node: Any) -> None:
 
 def small(tensor: Any) -> Any:
     array = array_of(tensor)
-    return array if array is None or array.size <= SMALL * SMALL else summarised(array, SMALL * SMALL)
+    return array if array is None or array.size <= WHOLE else summarised(array, WHOLE)
 
 
 def array_of(tensor: Any) -> Any:
@@ -211,4 +211,4 @@ def array_of(tensor: Any) -> Any:
         array = (tensor.float() if tensor.dtype is torch.bfloat16 else tensor).resolve_conj().cpu().numpy()
     except (TypeError, RuntimeError):  # sparse, quantized, without storage
         return None
-    return array.copy() if array.size <= SMALL * SMALL else array
+    return array.copy() if array.size <= WHOLE else array
