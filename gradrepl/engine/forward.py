@@ -202,6 +202,6 @@ def function_tangents(node, tangents):
     """What a custom Function's own `jvp` says."""
     if node._forward_cls.jvp is Function.jvp:
         raise NotImplementedError(NO_JVP)
-    given = dict(zip(node.tensor_places, tangents))
+    given = dict(zip(node._tensor_places, tangents))
     answers = node._forward_cls.jvp(node, *[given.get(i) for i in range(len(node.needs_input_grad))])
     return answers if isinstance(answers, tuple) else (answers,)

@@ -6,6 +6,7 @@ import contextlib
 import warnings
 
 from gradrepl import torch
+from gradrepl.engine.execution import current_run
 from gradrepl.engine.function import Function
 from gradrepl.torch.autograd.graph import saved_tensors_hooks
 
@@ -60,16 +61,19 @@ class CheckpointFunction(Function):
         if not any(isinstance(arg, torch.Tensor) and arg.requires_grad for arg in args):
             warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=3)
         ctx.run_function, ctx.random_state = run_function, torch.get_rng_state() if preserve_rng_state else None
-        ctx.tensor_places = [i for i, arg in enumerate(args) if isinstance(arg, torch.Tensor)]
-        ctx.other_inputs = [None if i in ctx.tensor_places else arg for i, arg in enumerate(args)]
-        ctx.save_for_backward(*[args[i] for i in ctx.tensor_places])
+        ctx.tensor_indices = [i for i, arg in enumerate(args) if isinstance(arg, torch.Tensor)]
+        ctx.inputs = [None if i in ctx.tensor_indices else arg for i, arg in enumerate(args)]
+        ctx.save_for_backward(*[args[i] for i in ctx.tensor_indices])
         with torch.no_grad():
             return run_function(*args)
 
     @staticmethod
     def backward(ctx, *grads):
-        inputs = list(ctx.other_inputs)
-        for place, tensor in zip(ctx.tensor_places, ctx.saved_tensors):
+        running = current_run()  # none when the node is called by hand
+        if running and running.targets is not None:
+            raise RuntimeError(NOT_WITH_GRAD)
+        inputs = list(ctx.inputs)
+        for place, tensor in zip(ctx.tensor_indices, ctx.saved_tensors):
             inputs[place] = tensor
         leaves = detach_variable(tuple(inputs))
         with same_draws(ctx.random_state), torch.enable_grad():
