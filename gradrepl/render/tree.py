@@ -210,7 +210,8 @@ class Writer:
         parent = self.parent[place]
         if parent == self.top:
             paths = [root.path for root in self.graph.roots if root.node == place and root.path]
-            return f"{', '.join(paths)}: " if paths else ""
+            shown = [short_path(path) for path in (paths if len(paths) <= MOST_PATHS else [*paths[:2], "…", paths[-1]])]
+            return f"{', '.join(shown)}: " if paths else ""
         inputs = self.nodes[parent].inputs
         positions = [str(position) for position, edge in enumerate(inputs) if edge and edge[0] == place]
         several = sum(edge is not None for edge in inputs) > 1

@@ -69,3 +69,13 @@ def test_without_watching_the_source_still_tells(monkeypatch):
     namespace = run(path, monkeypatch)
     answer = eval("why(w)", namespace | {"why": why, "__file__": str(path)})
     assert answer.cause == "no_grad" and "line 5" in answer.sentence
+
+
+def test_what_has_no_source_or_no_place_is_still_a_sentence():
+    from gradrepl import torch
+
+    scope = {"torch": torch, "why": why}
+    insight.observe()
+    exec("x = torch.ones(2, requires_grad=True)\ny = x * 2\nanswer = why(y)", scope)
+    assert "it was computed (" in str(scope["answer"])
+    assert str(why(ValueError("foo"))).startswith("ValueError: foo: this error was made and not raised")

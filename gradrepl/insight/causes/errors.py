@@ -19,9 +19,12 @@ def explain_error(error: BaseException, frame: FrameType) -> Answer:
             found = rule(f)
             if found is not None:
                 return found
+    told = f"{type(error).__name__}: {f.reason}"
+    if f.place is None:
+        return answer("error", f"{told}: this error was made and not raised, or its traceback is gone, so its place is not known.")
     return answer(
         "error",
-        f"{f.said} on {f.line} raised {type(error).__name__}: {f.reason}.",
+        f"{f.said + ' on ' if f.said else ''}{f.line} raised {told}.",
         "this error is not one that autograd raises about its graph, so only the place is known",
     )
 

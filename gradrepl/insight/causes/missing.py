@@ -135,11 +135,12 @@ def intermediate(q: Question) -> Answer | None:
     place = q.made_at(q.tensor)
     statement = definition_statement(q)
     where = q.where(place or statement)
-    text = place.text if place else q.text(statement.value) if statement is not None and hasattr(statement, "value") else op(node)
+    written = place.text if place else q.text(statement.value) if statement is not None and hasattr(statement, "value") else ""
+    by = f" by {written}" if written else ""  # code without a source: exec() of a string, a file that has gone
     gradient = passed_through(q)
     return answer(
         "non-leaf",
-        f"{q.name}.grad is None because {q.name} is not a leaf: it was computed by {text} ({where + ', ' if where else ''}{op(node)}), "
+        f"{q.name}.grad is None because {q.name} is not a leaf: it was computed{by} ({where + ', ' if where else ''}{op(node)}), "
         f"and PyTorch keeps .grad only for leaves unless you call {q.name}.retain_grad() before backward().",
         f"{q.name}.is_leaf is False, {q.name}.grad_fn is {op(node)}{q.node_id(node)}{' from ' + where if where else ''}, "
         f"{q.name}.retains_grad is False",

@@ -106,7 +106,7 @@ def calls_op(function: ast.AST) -> bool:
 
 
 def text(step: Step) -> str:
-    return step.where.text if step.where else short(step)
+    return step.where and step.where.text or short(step)
 
 
 def flow(q: Question, step: Step) -> str:
