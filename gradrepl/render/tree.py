@@ -19,6 +19,8 @@ from . import labels
 from .drawing import fold_id, folded, members, root_places
 
 MOST_LINES = 1000  # of a graph without repeats; fold=False prints more
+MOST_PATHS = 6  # of one root that are named
+MOST_LETTERS = 60  # of a path to a root
 STYLES = {
     "root": "bold green",
     "op": "",
@@ -269,3 +271,9 @@ class Writer:
         text = f"⋯ {card.run.title} × {card.count}"
         detail = f"blocks 2-{card.count + 1} of {card.count + 2}, as the one above"
         return Line(self.depth[place], place in self.branches, "", text, detail, fold_id(self.graph, card), "fold")
+
+
+def short_path(path: str) -> str:
+    """A path into a nest; of a long one the ends."""
+    half = MOST_LETTERS // 2
+    return path if len(path) <= MOST_LETTERS else f"{path[:half]}…{path[-half:]}"

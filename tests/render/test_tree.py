@@ -133,3 +133,15 @@ def test_names_cannot_break_a_line():
     x = torch.ones(2, requires_grad=True)
     tree = gradrepl.tree(x * 2, names={"a\nb\x1b[31m": x})
     assert len(str(tree).splitlines()) == 2 and "\x1b" not in str(tree)
+
+
+def test_paths_of_a_deep_or_wide_nest_are_short():
+    from gradrepl import torch, tree
+
+    y = torch.ones(2, requires_grad=True) * 2
+    nest = [y]
+    for _ in range(3000):
+        nest = [nest]
+    assert len(str(tree(nest)).splitlines()[0]) < 120
+    assert str(tree([y] * 50)).startswith("[0], [1], …, [49]: MulBackward0")
+    assert str(tree([y] * 3)).startswith("[0], [1], [2]: MulBackward0")
