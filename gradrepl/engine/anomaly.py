@@ -1,4 +1,4 @@
-"""Anomaly mode: every node remembers where it was made, and an error in its backward tells. Imports node and names."""
+"""Anomaly mode: every node remembers where it was made, and an error in its backward tells. Imports public and names."""
 
 import os
 import warnings

@@ -1,4 +1,4 @@
-"""Python's data as arrays, with PyTorch's inference of shape and dtype and its complaints. Imports promotion and tensor only."""
+"""Python's data as arrays, with PyTorch's inference of shape and dtype and its complaints. Imports promotion, dtypes and tensor."""
 
 import math
 

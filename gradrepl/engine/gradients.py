@@ -1,7 +1,7 @@
 """The text of the two functions that run a node backwards, written once per node class from its formulas.
 
 `apply` runs them on tensors, so that it can be recorded; `run` runs their array form, where nobody records: `grad * other` then is one call
-of NumPy. A formula has an array form when everything it calls is an op or has one itself (`arrays`). Imports tensor and recorder.
+of NumPy. A formula has an array form when everything it calls is an op or has one itself (`arrays`). Imports tensor, names and recorder.
 """
 
 import ast

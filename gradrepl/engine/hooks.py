@@ -1,4 +1,7 @@
-"""Hooks: what users ask to be called with gradients, on tensors and on nodes; and the handles that take them away. Imports tensor only."""
+"""Hooks: what users ask to be called with gradients, on tensors and on nodes; and the handles that take them away.
+
+Imports tensor, messages and names.
+"""
 
 import weakref
 from collections import OrderedDict

@@ -1,4 +1,4 @@
-"""The memory under tensors, as `untyped_storage()` and `storage()` show it. Imports tensor, views and dtypes."""
+"""The memory under tensors, as `untyped_storage()` and `storage()` show it. Imports views, dtypes and public."""
 
 import numpy as np
 

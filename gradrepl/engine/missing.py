@@ -1,4 +1,7 @@
-"""The graph under operations that PyTorch has no derivative for: it shows, and refuses when a gradient comes. Imports node and declare."""
+"""The graph under operations that PyTorch has no derivative for: it shows, and refuses when a gradient comes.
+
+Imports node, views and declare.
+"""
 
 from gradrepl.engine.declare import disabled, formula, here
 from gradrepl.engine.names import NAMES

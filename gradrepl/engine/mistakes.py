@@ -1,4 +1,6 @@
-"""What is made of a public call that failed: its result by PyTorch's names, or PyTorch's error. Imports signatures and subclasses.
+"""What is made of a public call that failed: its result by PyTorch's names, or PyTorch's error.
+
+Imports signatures, subclasses, out and what they stand on.
 
 Read when the first call fails.
 """

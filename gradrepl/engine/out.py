@@ -1,4 +1,4 @@
-"""`out=`: putting a result into a tensor the caller gave. Imports views, modes and promotion."""
+"""`out=`: putting a result into a tensor the caller gave. Imports views, modes, messages and promotion."""
 
 from gradrepl.engine.advice import warn
 from gradrepl.engine.messages import SCALAR_TYPES

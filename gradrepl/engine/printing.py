@@ -1,4 +1,4 @@
-"""What tensors look like: `repr(tensor)` to the character, and the options that steer it. Imports tensor, dtypes and forward."""
+"""What tensors look like: `repr(tensor)` to the character, and the options that steer it. Imports tensor, dtypes, modes and forward."""
 
 import contextlib
 import math

@@ -1,4 +1,4 @@
-"""Tensors that change what they stand on: `set_` and `resize_`. Imports views and node."""
+"""Tensors that change what they stand on: `set_` and `resize_`. Imports views, node, missing and public."""
 
 import math
 

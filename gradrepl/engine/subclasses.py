@@ -1,4 +1,4 @@
-"""Subclasses of Tensor, and `__torch_function__`: who sees the calls on them. Imports tensor, arguments and public.
+"""Subclasses of Tensor, and `__torch_function__`: who sees the calls on them. Imports tensor, arguments and names.
 
 A plain tensor pays nothing for this: a subclass gets methods of its own that go through `__torch_function__`, and the functions of `torch`
 are made to look at their arguments when the first such subclass is defined.

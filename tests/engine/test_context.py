@@ -4,7 +4,8 @@ import pytest
 
 from gradrepl import torch
 
-NAMES = "tensor_places plain_outputs edges saved versions outputs hooks seen places plain own run checked numbers kept saves shape args inputs result".split()
+NAMES = """tensor_places plain_outputs edges saved versions outputs hooks seen places plain own run checked numbers kept saves shape args
+    inputs result""".split()
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -165,8 +165,6 @@ def test_takes_nodes_and_nests(torch):  # noqa: F811
 
 
 @pytest.mark.parametrize("name", ["steps.svg", "steps.txt", "steps.html"])
-def test_a_missing_folder_is_one_clear_line(name, tmp_path):
-    from gradrepl import torch
-
+def test_a_missing_folder_is_one_clear_line(torch, name, tmp_path):  # noqa: F811
     with pytest.raises(GraphError, match="^there is no folder .*nowhere$"):
         step(torch.ones((), requires_grad=True) * 2).save(tmp_path / "nowhere" / name)

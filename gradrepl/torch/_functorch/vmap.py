@@ -1,4 +1,4 @@
-"""vmap by its definition: the function runs on each slice, and the results are stacked. Imports the public torch only."""
+"""vmap by its definition: the function runs on each slice, and the results are stacked. Imports the public torch and the engine's modes."""
 
 __name__ = __name__.removeprefix("gradrepl.")
 

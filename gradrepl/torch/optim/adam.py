@@ -3,7 +3,7 @@
 __name__ = __name__.removeprefix("gradrepl.")
 
 from gradrepl import torch
-from gradrepl.torch.optim.optimizer import Optimizer, check_betas, check_lr, decayed, new_step, value_of
+from gradrepl.torch.optim.optimizer import Optimizer, check_betas, check_lr, decayed_or_apart, new_step, value_of
 from gradrepl.torch.optim.sgd import check_fused
 
 
@@ -64,10 +64,7 @@ class Adam(Optimizer):
         (beta1, beta2), lr, mean, square = map(value_of, group["betas"]), value_of(group["lr"]), state["exp_avg"], state["exp_avg_sq"]
         state["step"] += 1
         step = value_of(state["step"])
-        if group["decoupled_weight_decay"] and group["weight_decay"] != 0:
-            parameter.mul_(1 - lr * group["weight_decay"])
-        else:
-            grad = decayed(parameter, grad, group)
+        grad = decayed_or_apart(parameter, grad, group, lr)
         mean.lerp_(grad, 1 - beta1)
         square.mul_(beta2).addcmul_(grad, grad.conj() if grad.is_complex() else grad, value=1 - beta2)
         if group["amsgrad"]:

@@ -4,7 +4,7 @@ __name__ = __name__.removeprefix("gradrepl.")
 
 from gradrepl import torch
 from gradrepl.torch.optim.adam import check_adam
-from gradrepl.torch.optim.optimizer import Optimizer, decayed, new_step, value_of
+from gradrepl.torch.optim.optimizer import Optimizer, decayed_or_apart, new_step, value_of
 
 
 class NAdam(Optimizer):
@@ -36,10 +36,7 @@ class NAdam(Optimizer):
             state["exp_avg"], state["exp_avg_sq"] = torch.zeros_like(parameter), torch.zeros_like(parameter)
         state["step"] += 1
         step, (beta1, beta2), lr = value_of(state["step"]), group["betas"], value_of(group["lr"])
-        if group["decoupled_weight_decay"] and group["weight_decay"] != 0:
-            parameter.mul_(1 - lr * group["weight_decay"])
-        else:
-            grad = decayed(parameter, grad, group)
+        grad = decayed_or_apart(parameter, grad, group, lr)
         momentum = lambda step: beta1 * (1.0 - 0.5 * (0.96 ** (step * group["momentum_decay"])))
         mu, mu_next = momentum(step), momentum(step + 1)
         state["mu_product"] *= mu

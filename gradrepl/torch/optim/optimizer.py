@@ -280,5 +280,13 @@ def decayed(parameter, grad, group):
     return grad.add(parameter, alpha=group["weight_decay"]) if group["weight_decay"] != 0 else grad
 
 
+def decayed_or_apart(parameter, grad, group, lr):
+    """The gradient with weight decay; where that is decoupled the parameter itself shrinks, and the gradient stays what it is."""
+    if group["decoupled_weight_decay"] and group["weight_decay"] != 0:
+        parameter.mul_(1 - lr * group["weight_decay"])
+        return grad
+    return decayed(parameter, grad, group)
+
+
 def value_of(number):
     return number.item() if isinstance(number, torch.Tensor) else number

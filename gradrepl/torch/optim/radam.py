@@ -4,7 +4,7 @@ __name__ = __name__.removeprefix("gradrepl.")
 
 from gradrepl import torch
 from gradrepl.torch.optim.adam import check_adam, first_moments
-from gradrepl.torch.optim.optimizer import Optimizer, decayed, value_of
+from gradrepl.torch.optim.optimizer import Optimizer, decayed_or_apart, value_of
 
 
 class RAdam(Optimizer):
@@ -31,10 +31,7 @@ class RAdam(Optimizer):
         first_moments(state, parameter)
         state["step"] += 1
         step, (beta1, beta2), lr = value_of(state["step"]), group["betas"], value_of(group["lr"])
-        if group["decoupled_weight_decay"] and group["weight_decay"] != 0:
-            parameter.mul_(1 - lr * group["weight_decay"])
-        else:
-            grad = decayed(parameter, grad, group)
+        grad = decayed_or_apart(parameter, grad, group, lr)
         state["exp_avg"].lerp_(grad, 1 - beta1)
         state["exp_avg_sq"].mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
         corrected, correction2 = state["exp_avg"] / (1 - beta1**step), 1 - beta2**step
