@@ -202,7 +202,9 @@ def load(shell, rest: str) -> None:
 def history(shell, rest: str) -> None:
     """The inputs of this session: all, the last few, or those that contain a text"""
     entries = list(enumerate(shell.session.entries, 1))
-    entries = entries[-int(rest) :] if rest.isdigit() else [(n, entry) for n, entry in entries if rest in entry.source]
+    entries = (
+        entries[max(0, len(entries) - int(rest)) :] if rest.isdigit() else [(n, entry) for n, entry in entries if rest in entry.source]
+    )
     for number, entry in entries:
         print(f"{number:4}  " + entry.source.replace("\n", "\n      "))
 
