@@ -258,6 +258,14 @@ class Question:
         """The steps of the last pass by their nodes."""
         return {step.key: step for step in self.last.steps} if self.last else {}
 
+    def takes_part(self, tensor: Any) -> bool:
+        """Whether a tensor belongs to the last pass that reached this one: what was done to any other has nothing to do with it."""
+        if tensor is self.tensor or self.last is None:
+            return True
+        node = tensor.grad_fn if has_fresh_grad_fn(tensor) else None
+        key = id(tensor) if node is None else node._sequence_nr()
+        return key in self.last_steps or any(arrival.key == key for arrival in self.last.arrivals)
+
     # ---- the source behind the graph
 
     @cached_property

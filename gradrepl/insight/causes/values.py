@@ -119,7 +119,7 @@ def hook_writes(q: Question) -> Answer | None:
     """A hook that changes the gradient it gets in place: `lambda g: g.mul_(0.5)`."""
     for event in reversed(q.events):
         writes = [n for n in getattr(event.detail, "co_names", ()) if n.endswith("_") and not n.startswith("_")]
-        if event.kind == "register_hook" and writes and event.tensor is not None and (event.tensor is q.tensor or q.last is not None):
+        if event.kind == "register_hook" and writes and event.tensor is not None and q.takes_part(event.tensor):
             return answer(
                 "hook",
                 f"{q.name}.grad is {shown(q)} because a hook (set on {q.where(event.where)}) changes the gradient in place with "
@@ -151,7 +151,7 @@ def masked_copy(q: Question) -> Answer | None:
         if not isinstance(method, ast.Attribute) or not isinstance(method.value, ast.Subscript) or not method.attr.endswith("_"):
             continue
         tensor = q.variable(base_name(method.value))
-        if not is_tensor(tensor) or not tensor.requires_grad or not copies(q, method.value.slice):
+        if not is_tensor(tensor) or not tensor.requires_grad or not copies(q, method.value.slice) or not q.takes_part(tensor):
             continue
         copy, target = q.text(method.value), q.text(method.value.value)
         return answer(
@@ -177,7 +177,7 @@ def written_copy(q: Question) -> Answer | None:
         source = q.variable(of)
         if not is_tensor(tensor) or not is_tensor(source) or of == name or not source.requires_grad or tensor._is_view():
             continue
-        if tensor.grad_fn is None or tensor.grad_fn._sequence_nr() in used or not isinstance(made, ast.Assign):
+        if tensor.grad_fn is None or tensor.grad_fn._sequence_nr() in used or not isinstance(made, ast.Assign) or not q.takes_part(source):
             continue
         return answer(
             "write into a copy",
@@ -297,6 +297,9 @@ def changed_silently(q: Question) -> Answer | None:
     ticks = [s.seen.tick for s in q.on_path if s.seen]
     for event in [*q.writes, *[e for e in q.events if e.kind == "set data"]]:
         source = event.where.text  # type: ignore[attr-defined]
+        written = q.variable(base_name(stripped(next(iter(parsed(source)), None))))
+        if is_tensor(written) and not q.takes_part(written):
+            continue
         if ticks and min(ticks) < event.tick < q.last.tick and (".data" in source or getattr(event, "kind", "") == "set data"):  # type: ignore[attr-defined]
             return answer(
                 "changed through .data",
@@ -337,7 +340,7 @@ def alias_written(q: Question) -> Answer | None:
         writes = [d for d in definitions if d.partial and d.order > whole.order]
         of = base_name(stripped(whole.value))
         tensor = q.variable(of)
-        if not writes or of == name or not is_tensor(tensor) or not tensor.requires_grad:
+        if not writes or of == name or not is_tensor(tensor) or not tensor.requires_grad or not q.takes_part(tensor):
             continue
         write = writes[-1].statement
         return answer(
