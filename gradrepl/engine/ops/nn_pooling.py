@@ -167,11 +167,17 @@ def named(function, name):
 def declare(dims):
     """The pooling ops of `dims` dimensions by name."""
     made = {}
-    d = f"{dims}d"
 
     def declared(node, forward, name, **declaration):
         made[name] = op(node, **declaration)(named(forward, name))
 
+    for declare_kind in (declare_max, declare_mean, declare_adaptive_mean, declare_adaptive_max, declare_unpool, declare_fractional):
+        declare_kind(dims, f"{dims}d", declared)
+    return made
+
+
+def declare_max(dims, d, declared):
+    """The largest of each window, and where it stands."""
     options = "kernel_size, stride, padding, dilation, ceil_mode"
 
     def max_pool(self, kernel_size, stride, padding, dilation, ceil_mode):
@@ -195,7 +201,10 @@ def declare(dims):
     twice = dict(grad_output=f"max_pool_double_backward(grad, indices, {dims})", self="zeros_like(self)")
     declared(f"MaxPool{dims}DWithIndicesBackwardBackward0", max_pool_back, f"max_pool{d}_with_indices_backward", **twice)
 
-    mean_options = "kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override"
+
+def declare_mean(dims, d, declared):
+    """The mean of each window."""
+    options = "kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override"
 
     def geometry(sizes, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
         counts = tuple(pooled(n, k, p, s, 1, ceil_mode) for n, k, p, s in zip(sizes, kernel_size, padding, stride))
@@ -211,9 +220,13 @@ def declare(dims):
         _, divisor = geometry(sizes, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
         return mean_windows_back(dims, grad_output, sizes, kernel_size, stride, padding, divisor)
 
-    declared(f"AvgPool{dims}DBackward0", avg_pool, f"avg_pool{d}", self=f"avg_pool{d}_backward(grad, self, {mean_options})")
-    twice = dict(grad_output=f"avg_pool{d}(grad, {mean_options})", self="zeros_like(self)")
+    declared(f"AvgPool{dims}DBackward0", avg_pool, f"avg_pool{d}", self=f"avg_pool{d}_backward(grad, self, {options})")
+    twice = dict(grad_output=f"avg_pool{d}(grad, {options})", self="zeros_like(self)")
     declared(f"AvgPool{dims}DBackwardBackward0", avg_pool_back, f"avg_pool{d}_backward", **twice)
+
+
+def declare_adaptive_mean(dims, d, declared):
+    """The mean of as many windows as are asked for."""
 
     def adaptive_avg(self, output_size):
         refuse_kinds(self, f"adaptive_avg_pool{d}", "c", "")
@@ -230,6 +243,10 @@ def declare(dims):
     again = f"_adaptive_avg_pool{d}(grad, grad_output.sym_sizes()[-{dims}:])"
     twice = dict(grad_output=again, self="zeros_like(self)")
     declared(f"AdaptiveAvgPool{dims}DBackwardBackward0", adaptive_avg_back, f"_adaptive_avg_pool{d}_backward", **twice)
+
+
+def declare_adaptive_max(dims, d, declared):
+    """The largest of each of as many windows as are asked for."""
 
     def adaptive_max(self, output_size):
         refuse_kinds(self, f"adaptive_max_pool{d}", "c", "")
@@ -249,11 +266,19 @@ def declare(dims):
     twice = dict(grad_output=f"max_pool_double_backward(grad, indices, {dims})", self="zeros_like(self)")
     declared(f"AdaptiveMaxPool{dims}DBackwardBackward0", adaptive_max_back, f"adaptive_max_pool{d}_backward", **twice)
 
+
+def declare_unpool(dims, d, declared):
+    """Each value back in the place it was taken from."""
+
     def max_unpool(self, indices: Array, output_size):
         sizes = self.shape[:-dims] + tuple(output_size)
         return scattered(self, indices, sizes, dims, True)
 
     declared(f"MaxUnpool{dims}DBackward0", max_unpool, f"max_unpool{d}", self=f"max_pool_double_backward(grad, indices, {dims})")
+
+
+def declare_fractional(dims, d, declared):
+    """The largest of each of windows that start at random."""
 
     def fractional(self, kernel_size, output_size, random_samples: Array):
         return fractional_maxima(dims, self, kernel_size, output_size, random_samples)
@@ -271,7 +296,6 @@ def declare(dims):
     )
     twice = dict(grad_output=f"max_pool_double_backward(grad, indices, {dims})", self="zeros_like(self)")
     declared(f"FractionalMaxPool{dims}DBackwardBackward0", fractional_back, f"fractional_max_pool{d}_backward", **twice)
-    return made
 
 
 def intervals(sample, size, count, kernel):
