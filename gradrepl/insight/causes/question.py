@@ -139,10 +139,12 @@ class Question:
 
     @cached_property
     def root_expression(self) -> ast.AST | None:
-        """What backward was last called on, in the source."""
+        """What backward was called on, in the source: by the last call that gave this tensor its gradient, else by the last of all."""
         calls = self.backward_calls
+        reached = [p for p, _ in self.arrivals if p.kind == "backward"] if self.gradient is not None else []
         if self.backwards:
-            line, filename = self.backwards[-1].where.line, self.backwards[-1].where.filename
+            where = (reached or self.backwards)[-1].where
+            line, filename = where.line, where.filename
             calls = [c for c in calls if c.lineno <= line <= (c.end_lineno or line) and self.source.owner[c].filename == filename] or calls
         if not calls:
             return None

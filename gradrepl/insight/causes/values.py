@@ -222,10 +222,13 @@ def shared_memory(q: Question) -> Answer | None:
     return base_follows(q, through) if through is not None else None
 
 
+def written_view(q: Question, thing: Any) -> bool:
+    """Whether a view of something in this pass, to which one of the two was written."""
+    return is_tensor(thing) and thing._is_view() and thing._version > 0 and q.takes_part(thing._base)
+
+
 def view_follows(q: Question, step: Step) -> Answer | None:
-    view, name = next(
-        ((t, n) for n, t in q.namespace.items() if is_tensor(t) and t._is_view() and t._version and t.requires_grad), (None, "")
-    )
+    view, name = next(((t, n) for n, t in q.namespace.items() if written_view(q, t) and t.requires_grad), (None, ""))
     if view is None:
         return None
     base_tensor = view._base
@@ -273,7 +276,7 @@ def parsed(source: str) -> list[ast.AST]:
 def base_follows(q: Question, step: Step) -> Answer | None:
     """A write through a named view changed the base as well."""
     for name, view in q.namespace.items():
-        if not (is_tensor(view) and view._is_view() and view._version) or name.startswith("_"):
+        if not written_view(q, view) or name.startswith("_"):
             continue
         write = last_write(q, name)
         if write is None or base_name(next(iter(parsed(write.text)), ast.Constant(0))) != name:
