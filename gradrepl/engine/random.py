@@ -12,12 +12,18 @@ import numpy as np
 from gradrepl.engine.declare import op
 from gradrepl.engine.dtypes import CPU, Default, device, scalar_name
 from gradrepl.engine.factories import blank_like, fresh, like, made_by, shape_from, sizes_of
+from gradrepl.engine.modes import here
 from gradrepl.engine.public import publish
 from gradrepl.engine.tensor import Tensor, tensor_of
 
 WORDS = 624
 LOW_24, LOW_53, HALF = np.uint64(2**24 - 1), np.uint64(2**53 - 1), np.uint64(32)
 DEFAULT_SEED = 67280421310721  # of a Generator that was not seeded
+
+NO_RANDOMNESS = (
+    "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' randomness flags on vmap or "
+    "perform the randomness operation out of vmap"
+)
 
 
 class Generator:
@@ -57,6 +63,8 @@ class Generator:
 
     def words(self, count):
         """32 random bits each, as uint64."""
+        if here.randomness == "error":
+            raise RuntimeError(NO_RANDOMNESS)
         self.drawn = True
         return self.bits.random_raw(count)
 

@@ -7,6 +7,7 @@ from gradrepl.engine.declare import formula
 from gradrepl.engine.formulas.general import where, zeros_like
 from gradrepl.engine.ops import comparison, pointwise, unary
 from gradrepl.engine.ops.pointwise import add_scalar, mul_scalar, sub_scalar, subtracted_from
+from gradrepl.engine.promotion import SCALARS
 from gradrepl.engine.tensor import Tensor
 
 for function in (
@@ -60,6 +61,15 @@ def pow_backward_exponent(grad, self, exponent, result):
 
 def at_least_zero(exponent):
     return exponent >= 0 if exponent.array.dtype.kind != "c" else comparison.logical_and(exponent.imag == 0, exponent.real >= 0)
+
+
+@formula
+def floats(tensor):
+    """What PyTorch divides a number by in place: it has no place for the quotients of integers."""
+    if tensor.array.dtype.kind in "biu":
+        kind = SCALARS[tensor.array.dtype.name]
+        raise RuntimeError(f"result type Float can't be cast to the desired output type {kind}")
+    return tensor
 
 
 @formula
@@ -124,6 +134,7 @@ def sgn_backward(self, grad, result):
 def logit_backward(grad, self, eps):
     slope = grad / (self * subtracted_from(self, 1))
     if eps is None:
+        slope = where(self == 0, mul_scalar(grad, math.inf), slope)  # whatever the sign of the zero
         return where(comparison.logical_and(self >= 0, self <= 1), slope, math.nan)
     return where(comparison.logical_and(self >= eps, self <= 1 - eps), slope, 0)
 

@@ -182,11 +182,13 @@ def declare_max(dims, d, declared):
 
     def max_pool(self, kernel_size, stride, padding, dilation, ceil_mode):
         refuse_kinds(self, f"max_pool{d}", "bc", "")
+        stride = stride or kernel_size
         along = zip(self.shape[-dims:], kernel_size, padding, stride, dilation)
         counts = tuple(pooled(*one, ceil_mode) for one in along)
         return max_windows(dims, self, kernel_size, stride, padding, dilation, counts)
 
     def max_pool_back(grad_output, self, kernel_size, stride, padding, dilation, ceil_mode, indices: Array):
+        stride = stride or kernel_size
         apart = all(s >= k and w == 1 for s, k, w in zip(stride, kernel_size, dilation))
         return scattered(grad_output, indices, self.shape, dims, apart)
 
@@ -212,11 +214,12 @@ def declare_mean(dims, d, declared):
 
     def avg_pool(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
         refuse_kinds(self, f"avg_pool{d}", "c", "")
+        stride = stride or kernel_size
         counts, divisor = geometry(self.shape[-dims:], kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
         return mean_windows(dims, self, kernel_size, stride, padding, counts, divisor)
 
     def avg_pool_back(grad_output, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
-        sizes = self.shape[-dims:]
+        sizes, stride = self.shape[-dims:], stride or kernel_size
         _, divisor = geometry(sizes, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
         return mean_windows_back(dims, grad_output, sizes, kernel_size, stride, padding, divisor)
 
@@ -362,12 +365,13 @@ def max_pooler(dims):
     pool = globals()[f"max_pool{dims}d_with_indices"]
 
     def max_pool(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False):
+        given = stride not in (None, (), [])  # PyTorch saves a stride as it was given
         kernel, stride, padding, dilation = arguments(pool_name, kernel_size, stride, padding, dilation, dims)
         if input.array.ndim not in (dims + 1, dims + 2) or 0 in input.shape[-dims - 1 :]:
             raise RuntimeError(f"non-empty {dims + 1}D or {dims + 2}D (batch mode) tensor expected for input")
         check_padding(kernel, padding, dilation)
         check_output(input, kernel, stride, padding, dilation, ceil_mode)
-        return pool(input, kernel, stride, padding, dilation, ceil_mode)
+        return pool(input, kernel, stride if given else (), padding, dilation, ceil_mode)
 
     return named(max_pool, f"{pool_name}_and_indices")
 
@@ -377,6 +381,7 @@ def avg_pooler(dims):
     pool = globals()[name]
 
     def avg_pool(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None):
+        given = stride not in (None, (), [])
         kernel, stride, padding, dilation = arguments(name, kernel_size, stride, padding, 1, dims)
         if divisor_override == 0:
             raise RuntimeError("divisor must be not zero")
@@ -385,7 +390,7 @@ def avg_pooler(dims):
             raise IndexError(f"Dimension out of range (expected to be in range of [{low}, {-low - 1}], but got {-dims - 1})")
         check_padding(kernel, padding, dilation)
         check_output(input, kernel, stride, padding, dilation, ceil_mode)
-        return pool(input, kernel, stride, padding, ceil_mode, count_include_pad, divisor_override)
+        return pool(input, kernel, stride if given else (), padding, ceil_mode, count_include_pad, divisor_override)
 
     return named(avg_pool, name)
 

@@ -51,6 +51,7 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
         columns = []
         here.transforms += 1
         here.mapping += 1
+        outer, here.randomness = here.randomness, randomness
         try:
             for n in range(max(count, 1)):
                 if state is not None:
@@ -59,6 +60,7 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
         finally:
             here.transforms -= 1
             here.mapping -= 1
+            here.randomness = outer
         return joined(columns, out_dims, name, count)
 
     return wrapped

@@ -162,13 +162,14 @@ def register_multi_grad_hook(tensors, fn, *, mode="all"):
         with lock:
             if run not in runs:
                 runs.clear()  # only one backward is under way in most programs
-                runs[run] = [None] * len(tensors), sum(map(run.will_run, edges)), []
+                runs[run] = [None] * len(tensors), sum(map(run.counts, edges)), []
             grads, expected, seen = runs[run]
             grads[index] = grad
             seen.append(index)
         if mode == "any" and len(seen) == 1:
             fn(grad)
         elif mode == "all" and len(seen) == expected:
+            del runs[run]
             fn(grads)
 
     return _MultiHandle(tuple(tensor.register_hook(functools.partial(arrived, i)) for i, tensor in enumerate(tensors)))
