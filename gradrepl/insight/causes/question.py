@@ -132,6 +132,11 @@ class Question:
         """The last tensor hook that was set."""
         return next((e for e in reversed(self.events) if e.kind == "register_hook"), None)
 
+    def hook_on(self, key: int) -> Event | None:
+        """The last hook that was set on the tensor which steps call by this key; the last of all if that tensor is gone."""
+        hooks = [e for e in self.events if e.kind == "register_hook" and e.tensor is not None and key_of(e.tensor) == key]
+        return hooks[-1] if hooks else self.last_hook
+
     @cached_property
     def backward_calls(self) -> list[ast.Call]:
         """The calls of backward in the source that a program of this text makes."""
@@ -264,8 +269,7 @@ class Question:
         """Whether a tensor belongs to the last pass that reached this one: what was done to any other has nothing to do with it."""
         if tensor is self.tensor or self.last is None:
             return True
-        node = tensor.grad_fn if has_fresh_grad_fn(tensor) else None
-        key = id(tensor) if node is None else node._sequence_nr()
+        key = key_of(tensor)
         return key in self.last_steps or any(arrival.key == key for arrival in self.last.arrivals)
 
     # ---- the source behind the graph
@@ -308,6 +312,12 @@ def values_of(tensor: Any) -> Any:
     """A tensor's values as an array, also where NumPy cannot share them (bfloat16, sparse)."""
     found = array_of(tensor)
     return np.asarray(tensor.detach().tolist()) if found is None else found
+
+
+def key_of(tensor: Any) -> int:
+    """How the steps of a pass call a tensor: by its node, or by itself if it is a leaf."""
+    node = tensor.grad_fn if has_fresh_grad_fn(tensor) else None
+    return id(tensor) if node is None else node._sequence_nr()
 
 
 def same_storage(tensor: Any, write: Write) -> bool:

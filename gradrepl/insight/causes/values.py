@@ -104,14 +104,14 @@ def hook_changed(q: Question) -> Answer | None:
             and not same(came, incoming(step))
             and np.shape(came) == np.shape(incoming(step))
         ):
-            return hook_said(q, named(q, step), came, incoming(step))
+            return hook_said(q, named(q, step), step.key, came, incoming(step))
     if q.tensor.is_leaf and q.arrivals and getattr(q.tensor, "_backward_hooks", None):
         came, arrival = arrived(q, id(q.tensor)), q.arrivals[-1][1]
         added = array(arrival.after)
         if added is not None and arrival.before is not None:
             added = added - arrival.before
         if came is not None and nonzero(added) and np.shape(came) == added.shape and not same(came, added):
-            return hook_said(q, q.name, came, added)
+            return hook_said(q, q.name, q.key, came, added)
     return None
 
 
@@ -130,8 +130,8 @@ def hook_writes(q: Question) -> Answer | None:
     return None
 
 
-def hook_said(q: Question, at: str, came: Any, went: Any) -> Answer:
-    event = q.last_hook
+def hook_said(q: Question, at: str, key: int, came: Any, went: Any) -> Answer:
+    event = q.hook_on(key)
     line = f" (set on {q.where(event.where)})" if event else ""
     return answer(
         "hook",

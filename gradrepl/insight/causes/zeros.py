@@ -92,16 +92,16 @@ def hooked(q: Question) -> Answer | None:
     for step in q.on_path:
         above = arrived(q, step.key)
         if above is not None and nonzero(above) and not nonzero(incoming(step)):
-            return hook_answer(q, named(q, step), above)
+            return hook_answer(q, named(q, step), step.key, above)
     arrival = q.arrivals[-1][1] if q.arrivals else None
     above = arrived(q, id(q.tensor)) if q.tensor.is_leaf else None
     if arrival is not None and above is not None and nonzero(above) and getattr(q.tensor, "_backward_hooks", None):
-        return hook_answer(q, q.name, above)
+        return hook_answer(q, q.name, q.key, above)
     return None
 
 
-def hook_answer(q: Question, at: str, above: Any) -> Answer:
-    event = q.last_hook
+def hook_answer(q: Question, at: str, key: int, above: Any) -> Answer:
+    event = q.hook_on(key)
     line = f" (set on {q.where(event.where)})" if event else ""
     return answer(
         "hook",
