@@ -72,10 +72,18 @@ class Tree:
     __repr__ = __str__
 
     def __rich_console__(self, console: Any, options: Any) -> Iterator[Any]:
+        from rich.cells import cell_len
+        from rich.segment import Segment
         from rich.text import Text
 
+        styles = {style: console.get_style(style) for style in {"dim", "cyan", *STYLES.values()}}
         for line in self.lines():
-            yield styled(Text(no_wrap=True, overflow="ellipsis"), line, options.max_width, options.ascii_only)
+            parts = styled(line, options.max_width, options.ascii_only)
+            if options.justify or cell_len("".join([words for words, _ in parts])) > options.max_width:
+                yield Text.assemble(*parts, no_wrap=True, overflow="ellipsis")
+            else:  # as it is: a Text, which looks for where to wrap, takes most of the time of a long tree
+                yield from [Segment(words, styles[style]) for words, style in parts]
+                yield Segment.line()
 
 
 def carries_lines(encoding: str | None) -> bool:
@@ -91,14 +99,13 @@ def plain(line: Line) -> str:
     return f"{line.guide}{line.edge}{line.text}{detail}{id}"
 
 
-def styled(text: Any, line: Line, width: int, ascii_only: bool) -> Any:
-    """Write the line into a rich Text, its detail shortened so that the id has room."""
+def styled(line: Line, width: int, ascii_only: bool) -> list[tuple[str, str]]:
+    """The words of the line with their styles, its detail shortened so that the id has room."""
     room = width - len(line.guide) - len(line.edge) - len(line.text) - (len(line.id) + 1 if line.id else 0) - 2
     detail = labels.shortened(line.detail, room) if room > 3 else ""
     parts = ((line.guide, "dim"), (line.edge, "dim"), (line.text, STYLES[line.kind]), ("  " + detail if detail else "", "dim"))
-    for words, style in (*parts, (" " + line.id if line.id else "", "cyan")):
-        text.append(words.translate(ASCII) if ascii_only else words, style or None)
-    return text
+    parts = (*parts, (" " + line.id if line.id else "", "cyan"))
+    return [(words.translate(ASCII) if ascii_only else words, style) for words, style in parts if words]
 
 
 def shortened_to(most: int, lines: list[Line]) -> list[Line]:
