@@ -103,8 +103,13 @@ def styled(line: Line, width: int, ascii_only: bool) -> list[tuple[str, str]]:
     """The words of the line with their styles, its detail shortened so that the id has room."""
     room = width - len(line.guide) - len(line.edge) - len(line.text) - (len(line.id) + 1 if line.id else 0) - 2
     detail = labels.shortened(line.detail, room) if room > 3 else ""
-    parts = ((line.guide, "dim"), (line.edge, "dim"), (line.text, STYLES[line.kind]), ("  " + detail if detail else "", "dim"))
-    parts = (*parts, (" " + line.id if line.id else "", "cyan"))
+    parts = (
+        (line.guide, "dim"),
+        (line.edge, "dim"),
+        (line.text, STYLES[line.kind]),
+        ("  " + detail if detail else "", "dim"),
+        (" " + line.id if line.id else "", "cyan"),
+    )
     return [(words.translate(ASCII) if ascii_only else words, style) for words, style in parts if words]
 
 
