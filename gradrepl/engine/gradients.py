@@ -14,7 +14,7 @@ from gradrepl.engine.tensor import Tensor, tensor_of
 
 APPLY = """\
 def apply(_node, grads, _mask):
-    {saved}_node.unpack()
+    {saved}_node._unpack()
     grad = grads[0]
     return ({gradients})
 """
@@ -30,22 +30,22 @@ READ = """\
     {saved} = _node.saved_values
     _versions = _node.saved_versions
     if _versions is None:
-        {saved} = _node.unpack()
+        {saved} = _node._unpack()
         {conversions}
     else:
         {checks}
 """
 CHECK = """\
 if isinstance({0}, Tensor):
-            if {0}.counter.version != _versions[{1}]: _node.unpack()
+            if {0}.counter.version != _versions[{1}]: _node._unpack()
             {0} = {0}.array
 """
 CHECK_KEPT = """\
-if [x is not None and x.counter.version for x in {0}] != _versions[{1}]: _node.unpack()
+if [x is not None and x.counter.version for x in {0}] != _versions[{1}]: _node._unpack()
 """
 CHECK_LIST = """\
 if {0} is not None:
-            if [x.counter.version for x in {0}] != _versions[{1}]: _node.unpack()
+            if [x.counter.version for x in {0}] != _versions[{1}]: _node._unpack()
             {0} = [x.array for x in {0}]
 """
 TENSORS = Tensor, Array, Maybe, list
@@ -235,7 +235,7 @@ def run_wrapped(node, grads, mask, keep):
     """What `run` is where formulas have no array form: tensors outside the graph, and the formulas on tensors."""
     answers = node.apply([None if g is None else tensor_of(g) for g in grads], mask)
     if not keep:
-        node.release()
+        node._release()
     return [None if answer is None else answer.array for answer in answers]
 
 

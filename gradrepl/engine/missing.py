@@ -14,7 +14,7 @@ class NotImplementedNode(Node):
     """The grad_fn of such a result."""
 
     __slots__ = ("operation",)
-    prefix = "torch::autograd::"
+    _prefix = "torch::autograd::"
 
     def __init__(self, operation, edges, array):
         self.next_edges, self.saved_values, self.saved_versions, self.hook_tables = edges, (), (), None  # no number is taken

@@ -222,7 +222,7 @@ def step_of(raw: tuple) -> Step:
     names = kind.saved_names or [f"saved_tensors[{i}]" for i in range(len(saved))]
     return Step(
         key,
-        kind.prefix + kind.__name__,
+        kind._prefix + kind.__name__,
         tuple(incoming),
         tuple(outgoing) or (None,) * len(edges),
         dict(zip(names, saved)),

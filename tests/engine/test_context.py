@@ -5,7 +5,7 @@ import pytest
 from gradrepl import torch
 
 NAMES = """tensor_places plain_outputs edges saved versions outputs hooks seen places plain own run checked numbers kept saves shape args
-    inputs result""".split()
+    inputs result check claim fitting keep prefix release unpack""".split()
 
 
 @pytest.mark.parametrize("name", NAMES)
