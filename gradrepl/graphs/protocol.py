@@ -78,5 +78,8 @@ def slot_order(name: str) -> tuple[bool, str]:
 
 
 def has_fresh_grad_fn(tensor: Any) -> bool:
-    """May `.grad_fn` be read? That of a view whose base was written to is made anew, which takes a sequence number."""
-    return tensor._version == 0 or not tensor._is_view()
+    """May `.grad_fn` be read? That of a view whose base was written to is made anew, which takes a sequence number.
+
+    An inference tensor has none and no version either: asking for it raises.
+    """
+    return not tensor._is_view() or tensor.is_inference() or tensor._version == 0

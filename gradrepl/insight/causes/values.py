@@ -224,11 +224,11 @@ def shared_memory(q: Question) -> Answer | None:
 
 def written_view(q: Question, thing: Any) -> bool:
     """Whether a view of something in this pass, to which one of the two was written."""
-    return is_tensor(thing) and thing._is_view() and thing._version > 0 and q.takes_part(thing._base)
+    return is_tensor(thing) and thing._is_view() and thing.requires_grad and thing._version > 0 and q.takes_part(thing._base)
 
 
 def view_follows(q: Question, step: Step) -> Answer | None:
-    view, name = next(((t, n) for n, t in q.namespace.items() if written_view(q, t) and t.requires_grad), (None, ""))
+    view, name = next(((t, n) for n, t in q.namespace.items() if written_view(q, t)), (None, ""))
     if view is None:
         return None
     base_tensor = view._base
