@@ -20,6 +20,7 @@ from gradrepl import torch as embedded
 RECORDED = json.loads((pathlib.Path(__file__).parent / "recorded_random.json").read_text())
 ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 
+
 @pytest.fixture(autouse=True)
 def unwatched():
     """Programs run with nobody looking on, as in test_programs."""

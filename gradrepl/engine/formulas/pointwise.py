@@ -64,6 +64,13 @@ def at_least_zero(exponent):
 
 
 @formula
+def power_of_two(exponent):
+    """2^exponent; of integers the whole part, as PyTorch has it: nothing comes back from a negative exponent."""
+    power = pointwise.pow(2.0, exponent)
+    return power if exponent.array.dtype.kind in "fc" else unary.floor(power)
+
+
+@formula
 def floats(tensor):
     """What PyTorch divides a number by in place: it has no place for the quotients of integers."""
     if tensor.array.dtype.kind in "biu":
