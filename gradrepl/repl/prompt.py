@@ -113,16 +113,19 @@ class TerminalReader:
 
     def first_render(self, app) -> None:
         app.after_render -= self.first_render
-        threading.Thread(target=self.warm, args=(app,), daemon=True).start()
+        threading.Thread(target=self.warm, args=(app, app.loop), daemon=True).start()
 
-    def warm(self, app) -> None:
+    def warm(self, app, loop) -> None:
         self.warm_up()
         if self.colour:
             from prompt_toolkit.lexers import PygmentsLexer
             from pygments.lexers.python import PythonLexer
 
             self.lexer = PygmentsLexer(PythonLexer)
-        app.invalidate()
+        try:
+            loop.call_soon_threadsafe(app.invalidate)  # from this thread `invalidate` itself may meet an application that is just ending
+        except RuntimeError:
+            pass  # the input was over first, and its loop is closed: nothing is left to draw
 
     def read(self, default: str = "") -> str:
         """One input. Raises KeyboardInterrupt for Ctrl-C and EOFError for Ctrl-D, as `input` does."""

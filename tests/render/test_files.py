@@ -167,8 +167,9 @@ def test_fold_false_beyond_what_can_be_drawn_says_so():
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 def test_ctrl_c_stops_a_layout_and_leaves_nothing(tmp_path):
     script = f"""
-import subprocess, sys
+import signal, subprocess, sys
 from gradrepl.render import layout
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background of a script is started with it ignored
 layout.program = lambda: {str(tmp_path / "dot")!r}
 import gradrepl
 x = gradrepl.torch.ones(2, requires_grad=True)
