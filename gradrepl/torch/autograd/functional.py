@@ -158,14 +158,20 @@ def vjp(func, inputs, v=None, create_graph=False, strict=False):
     return unwrapped(outputs, several_outputs), unwrapped(products, several_inputs)
 
 
+def evaluated(func, inputs, v, name, create_graph, strict):
+    """What a product with a vector along the inputs begins with: the inputs made ready, the vector, and the outputs."""
+    several_inputs, inputs = as_tuple(inputs, "inputs", name)
+    v = vector_for(v, inputs, several_inputs, name, NO_VECTOR, create_graph)
+    inputs = prepared(inputs, create_graph)
+    several_outputs, outputs = as_tuple(func(*inputs), OUTPUTS, name)
+    check_depends(outputs, "outputs", strict)
+    return inputs, several_inputs, v, outputs, several_outputs
+
+
 def jvp(func, inputs, v=None, create_graph=False, strict=False):
     """(func(*inputs), the product of the Jacobian with `v`), by a backward through a backward"""
     with torch.enable_grad():
-        several_inputs, inputs = as_tuple(inputs, "inputs", "jvp")
-        v = vector_for(v, inputs, several_inputs, "jvp", NO_VECTOR, create_graph)
-        inputs = prepared(inputs, create_graph)
-        several_outputs, outputs = as_tuple(func(*inputs), OUTPUTS, "jvp")
-        check_depends(outputs, "outputs", strict)
+        inputs, _, v, outputs, several_outputs = evaluated(func, inputs, v, "jvp", create_graph, strict)
         dummies = tuple(torch.zeros_like(x).requires_grad_() for x in outputs)
         back = grads_of(outputs, inputs, dummies, create_graph=True)
         check_depends(back, "grad_inputs", strict)
@@ -179,11 +185,7 @@ def jvp(func, inputs, v=None, create_graph=False, strict=False):
 def vhp(func, inputs, v=None, create_graph=False, strict=False):
     """(func(*inputs), the product of `v` with the Hessian)"""
     with torch.enable_grad():
-        several_inputs, inputs = as_tuple(inputs, "inputs", "vhp")
-        v = vector_for(v, inputs, several_inputs, "vhp", NO_VECTOR, create_graph)
-        inputs = prepared(inputs, create_graph)
-        several_outputs, outputs = as_tuple(func(*inputs), OUTPUTS, "vhp")
-        check_depends(outputs, "outputs", strict)
+        inputs, several_inputs, v, outputs, several_outputs = evaluated(func, inputs, v, "vhp", create_graph, strict)
         single_output(outputs, several_outputs, "vhp")
         jacobian = grads_of(outputs, inputs, create_graph=True)
         check_depends(jacobian, "jacobian", strict)
@@ -195,11 +197,7 @@ def vhp(func, inputs, v=None, create_graph=False, strict=False):
 def hvp(func, inputs, v=None, create_graph=False, strict=False):
     """(func(*inputs), the product of the Hessian with `v`), by three backwards"""
     with torch.enable_grad():
-        several_inputs, inputs = as_tuple(inputs, "inputs", "hvp")
-        v = vector_for(v, inputs, several_inputs, "hvp", NO_VECTOR, create_graph)
-        inputs = prepared(inputs, create_graph)
-        several_outputs, outputs = as_tuple(func(*inputs), OUTPUTS, "hvp")
-        check_depends(outputs, "outputs", strict)
+        inputs, several_inputs, v, outputs, several_outputs = evaluated(func, inputs, v, "hvp", create_graph, strict)
         single_output(outputs, several_outputs, "hvp")
         jacobian = grads_of(outputs, inputs, create_graph=True)
         check_depends(jacobian, "jacobian", strict)
