@@ -9,8 +9,8 @@ from typing import Any
 from gradrepl.graphs.protocol import is_module, is_tensor
 from gradrepl.insight.algebra import from_library, in_brackets
 from gradrepl.insight.causes.answer import Answer, answer
+from gradrepl.insight.causes.cuts import EXPLAINED, FIXES, nearest, words
 from gradrepl.insight.causes.failure import Failure, operand_names
-from gradrepl.insight.causes.missing import EXPLAINED, FIXES, nearest, words
 from gradrepl.insight.causes.program import base_name
 from gradrepl.insight.causes.slicing import Hop, Slice
 from gradrepl.insight.history import Pass

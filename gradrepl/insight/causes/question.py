@@ -304,6 +304,14 @@ class Question:
         found = [d for d in self.source.definitions.get((None, name), []) if not d.partial]
         return found[-1].statement if found else None
 
+    @cached_property
+    def statement(self) -> Any:
+        """The statement that made the tensor: the one where its node was recorded, or the last that assigns its name."""
+        place = self.made_at(self.tensor)
+        statement = place.statement if place else None
+        made_here = statement is not None and statement in self.source.owner and self.target_of(statement) == self.name
+        return statement if made_here else self.definition(self.name)
+
     def calls(self, *methods: str) -> Iterator[ast.Call]:
         return iter(self.source.calls(*methods))
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradrepl.insight.causes.answer import Answer, answer
-from gradrepl.insight.causes.missing import FIXES, words
+from gradrepl.insight.causes.cuts import FIXES, words
 from gradrepl.insight.causes.program import called
 from gradrepl.insight.causes.question import Question, values_of
 from gradrepl.insight.causes.steps import (
