@@ -34,7 +34,7 @@ class Question:
     def __init__(self, tensor: Any, frame: FrameType):
         self.tensor, self.frame = tensor, frame
         self.gradient: Any = None  # .grad, where there is one
-        self.sent: dict[int, Any] | None = None  # what zeros.arrived has added up
+        self.sent: dict[int, Any] | None = None  # what steps.arrived has added up
         self.namespace: dict[str, Any] = {**frame.f_globals, **frame.f_locals}
         self.names = find_names(None, frame)
 

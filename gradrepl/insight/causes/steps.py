@@ -13,7 +13,7 @@ from gradrepl.insight.algebra import operands
 from gradrepl.insight.causes.question import Question
 from gradrepl.insight.formulas import formula_for
 from gradrepl.insight.history import Step
-from gradrepl.insight.numerals import numbers
+from gradrepl.insight.numerals import Summary, numbers
 
 HARDLY = 1e-6  # a gradient this much smaller than what came in counts as none
 
@@ -131,3 +131,32 @@ def formula(q: Question, step: Step) -> str | None:
     places = q.toward(step)
     _, found = formula_for(step.name, places[0] if places else 0, len(step.edges))
     return f"formula: {found}" if found else None
+
+
+def shown(q: Question) -> str:
+    return numbers(q.values)
+
+
+def same(a: Any, b: Any) -> bool:
+    if isinstance(a, Summary) or isinstance(b, Summary):
+        a, b = (x if x is None or isinstance(x, Summary) else Summary(np.asarray(x)) for x in (a, b))
+    a, b = array(a), array(b)
+    return a is None or b is None or a.shape == b.shape and bool(np.allclose(a, b, rtol=1e-5, atol=1e-8, equal_nan=True))
+
+
+def arrived(q: Question, key: int) -> Any:
+    """The sum of what the steps above sent to a node or leaf."""
+    if q.sent is None:
+        q.sent = sums_sent(q)
+    return q.sent.get(key)
+
+
+def sums_sent(q: Question) -> dict[int, Any]:
+    """Node or leaf -> the sum of what was sent to its first output."""
+    totals: dict[int, Any] = {}
+    for step in q.last.steps if q.last else ():
+        for edge, sent in zip(step.edges, step.outgoing):
+            if edge and edge[1] == 0 and (found := array(sent)) is not None:
+                held = totals.get(edge[0])
+                totals[edge[0]] = found if held is None else held + found if held.shape == found.shape else held
+    return totals

@@ -15,6 +15,7 @@ from gradrepl.insight.causes.question import Question, values_of
 from gradrepl.insight.causes.steps import (
     HARDLY,
     array,
+    arrived,
     base,
     contributions,
     expression,
@@ -111,24 +112,6 @@ def hook_answer(q: Question, at: str, key: int, above: Any) -> Answer:
         event and f"{q.where(event.where)}: {event.where.text}",
         fix="return the gradient from the hook, or None to leave it as it is",
     )
-
-
-def arrived(q: Question, key: int) -> Any:
-    """The sum of what the steps above sent to a node or leaf."""
-    if q.sent is None:
-        q.sent = sums_sent(q)
-    return q.sent.get(key)
-
-
-def sums_sent(q: Question) -> dict[int, Any]:
-    """Node or leaf -> the sum of what was sent to its first output."""
-    totals: dict[int, Any] = {}
-    for step in q.last.steps if q.last else ():
-        for edge, sent in zip(step.edges, step.outgoing):
-            if edge and edge[1] == 0 and (found := array(sent)) is not None:
-                held = totals.get(edge[0])
-                totals[edge[0]] = found if held is None else held + found if held.shape == found.shape else held
-    return totals
 
 
 def cancelled(q: Question) -> Answer | None:
