@@ -5,10 +5,14 @@ from typing import Any
 LIMIT = 5_000
 
 
-def is_tensor(value: Any) -> bool:
-    """Whether a tensor of either engine, asked of its type: an object of the user's is not touched."""
-    kind = type(value)
+def is_tensor_type(kind: type) -> bool:
+    """Whether the tensors of either engine; needs no graph layer, which takes its time to load."""
     return hasattr(kind, "grad_fn") and hasattr(kind, "requires_grad") and hasattr(kind, "shape")
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether a tensor, asked of its type: an object of the user's is not touched."""
+    return is_tensor_type(type(value))
 
 
 def is_node(value: Any) -> bool:

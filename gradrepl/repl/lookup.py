@@ -1,4 +1,4 @@
-"""Finds what an expression means without running it: no property, no `__getattr__`, no operator of the user's. Standard library only."""
+"""Finds what an expression means without running it: no property, no `__getattr__`, no operator of the user's. Imports facts only."""
 
 import ast
 import builtins
@@ -6,6 +6,8 @@ import inspect
 import sys
 import types
 from typing import Any, NamedTuple
+
+from gradrepl.repl.facts import is_tensor_type
 
 
 class Known(NamedTuple):
@@ -124,10 +126,6 @@ class EdgePair:
 
 def type_of(found: Known | OfType) -> type:
     return type(found.value) if isinstance(found, Known) else found.kind
-
-
-def is_tensor_type(kind: type) -> bool:
-    return hasattr(kind, "grad_fn") and hasattr(kind, "requires_grad") and hasattr(kind, "_version")
 
 
 def tensor_type() -> type | None:

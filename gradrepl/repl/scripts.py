@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from gradrepl.repl.evaluate import Evaluator, user_traceback
+from gradrepl.repl.facts import is_node, is_tensor
 from gradrepl.repl.namespace import Preloaded, new_main
 from gradrepl.repl.streams import silence
 
@@ -187,9 +188,9 @@ def has_graph(value: Any) -> bool:
     if isinstance(value, dict):
         return has_graph(list(value.values()))
     kind = type(value)
-    if hasattr(kind, "next_functions") or kind.__name__ == "Graph" and kind.__module__.startswith("gradrepl."):
+    if is_node(value) or kind.__name__ == "Graph" and kind.__module__.startswith("gradrepl."):
         return True
-    return hasattr(kind, "grad_fn") and value.grad_fn is not None
+    return is_tensor(value) and value.grad_fn is not None
 
 
 def set_first_path(folder: str) -> None:
