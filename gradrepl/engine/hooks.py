@@ -103,7 +103,8 @@ def replaced(hook, changed, grads):
 
 
 def through_hooks(hooks, grad):
-    for hook in tuple(hooks.values()) if grad is not None else ():
+    """What tensor hooks make of a gradient; None, a gradient that did not come, they are called with too."""
+    for hook in tuple(hooks.values()):
         changed = hook(grad)
         check_single(hook, grad, changed)
         grad = grad if changed is None else changed

@@ -2,24 +2,32 @@
 
 __name__ = __name__.removeprefix("gradrepl.")
 
+import weakref as _weakref
 from types import SimpleNamespace
 
-from gradrepl.engine.function import DelayedError
+from gradrepl.engine.barriers import DelayedError, Error, UndefinedGrad, UndefinedGradBackward
 from gradrepl.engine.missing import NotImplementedNode
 from gradrepl.engine.names import NAMES
 from gradrepl.engine.node import AccumulateGrad, InputMetadata
 from gradrepl.engine.random import Generator
+from gradrepl.engine.running import current_node as _current_autograd_node
+from gradrepl.engine.running import execution_order as _current_graph_task_execution_order
+from gradrepl.engine.running import keeps_graph
+from gradrepl.engine.running import run_number as _current_graph_task_id
+from gradrepl.engine.running import will_run_node as _will_engine_execute_node
 from gradrepl.engine.saved import SavedTensor
 from gradrepl.engine.subclasses import DisableTorchFunctionSubclass, _disabled_torch_function_impl
 from gradrepl.engine.tensor import Tensor as TensorBase
 from gradrepl.engine.views import CopySlices
+
+KNOWN = AccumulateGrad, CopySlices, NotImplementedNode, Error, UndefinedGradBackward, DelayedError, UndefinedGrad
 
 
 class _Functions:
     """`torch._C._functions`: the classes of the nodes, by name."""
 
     def __getattr__(self, name):
-        known = {node.__name__: node for node in (AccumulateGrad, CopySlices, NotImplementedNode, DelayedError)}
+        known = {node.__name__: node for node in KNOWN}
         for function in list(NAMES.values()):
             declaration = getattr(function, "declaration", None)
             if declaration is not None and declaration.node_name == name:
@@ -29,5 +37,30 @@ class _Functions:
         return known[name]
 
 
+class _WeakTensorRef:
+    """Tells whether a tensor is still there, without keeping it."""
+
+    def __init__(self, tensor):
+        self._reference = _weakref.ref(tensor)
+
+    def expired(self):
+        return self._reference() is None
+
+
+def _unsafe_set_version_counter(tensors, versions):
+    """Set how often tensors were written, whatever was saved of them."""
+    if len(tensors) != len(versions):
+        raise RuntimeError(f"tensors_len={len(tensors)}, versions_len={len(versions)}")
+    for tensor, version in zip(tensors, versions):
+        if version < 0:
+            raise RuntimeError(f"Cannot set a version_counter to a value below 0: {version}")
+        tensor.share_counter().version = version
+
+
 _functions = _Functions()
-_autograd = SimpleNamespace(SavedTensor=SavedTensor, _InputMetadata=InputMetadata)
+_autograd = SimpleNamespace(
+    SavedTensor=SavedTensor,
+    _InputMetadata=InputMetadata,
+    _get_current_graph_task_keep_graph=keeps_graph,
+    _unsafe_set_version_counter=_unsafe_set_version_counter,
+)

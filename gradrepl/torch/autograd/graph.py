@@ -7,10 +7,10 @@ import functools
 import threading
 
 from gradrepl.engine.backward import GradientEdge, get_gradient_edge, pack_saved, target_edge
-from gradrepl.engine.execution import current_run
 from gradrepl.engine.modes import here
 from gradrepl.engine.names import listen, unlisten
 from gradrepl.engine.node import Node as _Node
+from gradrepl.engine.running import current_run, will_run
 from gradrepl.engine.saved import WRONG_HOOKS
 from gradrepl.engine.tensor import Tensor
 from gradrepl.engine.views import written
@@ -162,7 +162,7 @@ def register_multi_grad_hook(tensors, fn, *, mode="all"):
         with lock:
             if run not in runs:
                 runs.clear()  # only one backward is under way in most programs
-                runs[run] = [None] * len(tensors), sum(map(run.counts, edges)), []
+                runs[run] = [None] * len(tensors), sum([will_run(edge, run) for edge in edges]), []
             grads, expected, seen = runs[run]
             grads[index] = grad
             seen.append(index)

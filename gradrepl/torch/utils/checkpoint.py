@@ -6,7 +6,7 @@ import contextlib
 import warnings
 
 from gradrepl import torch
-from gradrepl.engine.execution import current_run
+from gradrepl.engine.running import current_run
 from gradrepl.engine.function import Function
 from gradrepl.torch.autograd.graph import saved_tensors_hooks
 
