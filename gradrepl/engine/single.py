@@ -28,15 +28,17 @@ sqrt, power = np.sqrt, rounded(np.power)
 
 
 def total(array, axis=None, keepdims=False):
-    """The sum over `axis` (None: everything; or a tuple) of a float32 array; of others as NumPy adds."""
+    """The sum over `axis` (None: everything; or a tuple) of a float32 array; of others as NumPy adds. The answer is never a view."""
     if array.dtype is not SINGLE or array.size <= WAYS or axis == ():
         return np.add.reduce(array, axis, keepdims=keepdims)
+    if axis is None and not keepdims and array.flags.c_contiguous:
+        return vector_rows(array.reshape(-1)) if array.size >= LANES else ways(array.reshape(-1))
     gone = range(array.ndim) if axis is None else axis
     order = sorted(range(array.ndim), key=lambda d: -abs(array.strides[d]))
     memory = array.transpose(order)
-    if not memory.flags.c_contiguous:
-        return np.add.reduce(array, axis, keepdims=keepdims)
     blocks, status = coalesced(memory.shape, [d in gone for d in order])
+    if True not in status or not memory.flags.c_contiguous:
+        return np.add.reduce(array, axis, keepdims=keepdims)
     result = sum_of(memory.reshape(blocks), status)
     kept = [d for d in order if d not in gone]
     result = result.reshape([array.shape[d] for d in kept]).transpose(np.argsort(kept))
@@ -57,29 +59,32 @@ def coalesced(shape, gone):
     return sizes, status
 
 
+def front(array, axis):
+    """The array with a dimension moved to the front."""
+    axis %= array.ndim
+    return array.transpose(axis, *range(axis), *range(axis + 1, array.ndim)) if axis else array
+
+
 def sum_of(array, gone):
     """Add up the dimensions of a contiguous array that go: the innermost in PyTorch's ways, those around it one after the other."""
-    axes = [d for d, goes in enumerate(gone) if goes]
-    if not axes:
-        return array
-    inner, outer = axes[-1], axes[:-1]
+    *outer, inner = [d for d, goes in enumerate(gone) if goes]
     if inner == array.ndim - 1:
-        lines = np.moveaxis(array, outer, range(len(outer)))
-        sums = vector_rows(lines) if lines.shape[-1] >= LANES else ways(np.moveaxis(lines, -1, 0))
+        lines = np.moveaxis(array, outer, range(len(outer))) if outer else array
+        sums = vector_rows(lines) if lines.shape[-1] >= LANES else ways(front(lines, -1))
     elif outer:
-        sums = ways(np.moveaxis(array, (inner, *outer), range(len(axes))))
+        sums = ways(np.moveaxis(array, (inner, *outer), range(len(outer) + 1)))
     else:
-        return columns(np.moveaxis(array, inner, 0))
+        return columns(front(array, inner))
     return in_turn(sums.reshape((-1, *sums.shape[len(outer) :]))) if outer else sums
 
 
 def vector_rows(rows):
     """Contiguous lines: vectors of sixteen are added up first, then what is left over, then the sixteen."""
-    count = rows.shape[-1] // LANES
-    vectors = rows[..., : count * LANES].reshape((*rows.shape[:-1], count, LANES))
-    lanes = ways(np.moveaxis(vectors, -2, 0))
-    rest = np.moveaxis(rows[..., count * LANES :], -1, 0)
-    return in_turn(np.concatenate([rest, np.moveaxis(lanes, -1, 0)]))
+    length = rows.shape[-1]
+    count, rest = length // LANES, length % LANES
+    vectors = (rows[..., :-rest] if rest else rows).reshape((*rows.shape[:-1], count, LANES))
+    lanes = front(ways(front(vectors, -2)), -1)
+    return in_turn(np.concatenate([front(rows[..., -rest:], -1), lanes]) if rest else lanes)
 
 
 def columns(lines):
@@ -93,34 +98,38 @@ def columns(lines):
     return grouped if whole == width else np.concatenate([grouped, ways(lines[..., whole:])], -1)
 
 
-def in_turn(lines):
-    """One after the other, along the first dimension."""
-    return np.add.accumulate(lines, 0)[-1] if len(lines) else np.zeros(lines.shape[1:], lines.dtype)
+def in_turn(lines, axis=0):
+    """One after the other along a dimension: NumPy adds so wherever that is not the innermost one in memory."""
+    strides = lines.strides
+    if len(strides) > 1 and strides[axis] > min(strides) and lines.size > lines.shape[axis]:
+        return np.add.reduce(lines, axis)
+    if not lines.shape[axis]:
+        return np.zeros(lines.shape[:axis] + lines.shape[axis + 1 :], lines.dtype)
+    return np.add.accumulate(lines, axis)[(slice(None),) * axis + (-1,)]
 
 
 def ways(lines):
     """Four running sums side by side."""
-    count = len(lines) // WAYS
+    count, rest = divmod(len(lines), WAYS)
     if not count:
         return in_turn(lines)
-    sums = cascade(lines[: count * WAYS].reshape((count, WAYS, *lines.shape[1:])))
-    rest = lines[count * WAYS :]
-    if len(rest):
-        sums[0] = in_turn(np.concatenate([sums[:1], rest]))
+    sums = cascade((lines[:-rest] if rest else lines).reshape((count, WAYS, *lines.shape[1:])))
+    if rest:
+        sums[0] = in_turn(np.concatenate([sums[:1], lines[-rest:]]))
     return in_turn(sums)
 
 
 def cascade(lines):
     """Running sums of runs, of runs of runs and so on, so that rounding errors grow slowly."""
-    size = len(lines)
-    power = max(4, max(1, (size - 1).bit_length()) // LEVELS)
-    step, parts = 1 << power, []
+    step, parts = 1 << max(4, (len(lines) - 1).bit_length() // LEVELS), []
+    if len(lines) < step:
+        return in_turn(lines)
     for _ in range(LEVELS - 1):
         runs = len(lines) // step
         parts.append(in_turn(lines[runs * step :]))
         if not runs:
             break
-        lines = np.add.accumulate(lines[: runs * step].reshape((runs, step, *lines.shape[1:])), 1)[:, -1]
+        lines = in_turn(lines[: runs * step].reshape((runs, step, *lines.shape[1:])), 1)
     else:
         parts.append(in_turn(lines))
     return in_turn(np.stack(parts)) if len(parts) > 1 else parts[0]
