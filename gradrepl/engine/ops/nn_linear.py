@@ -3,7 +3,8 @@
 import numpy as np
 
 from gradrepl.engine.declare import op
-from gradrepl.engine.ops.products import addmm, matmul
+from gradrepl.engine.ops.products import addmm_op, matmul
+from gradrepl.engine.ops.shapes import t
 from gradrepl.engine.promotion import SCALARS
 from gradrepl.engine.public import publish
 
@@ -14,11 +15,11 @@ def linear(input, weight, bias=None):
         kinds = SCALARS[input.array.dtype.name], SCALARS[weight.array.dtype.name]
         raise RuntimeError("mat1 and mat2 must have the same dtype, but got {} and {}".format(*kinds))
     if weight.array.ndim == 2 and bias is not None and input.array.ndim == 2:
-        return addmm(bias, input, weight.t())
+        return addmm_op(bias, input, t(weight))
     if weight.array.ndim == 2 and bias is not None and input.array.ndim > 0 and input.array.flags.c_contiguous:
         rows = input.view(-1, input.shape[-1])
-        return addmm(bias, rows, weight.t()).view(*input.shape[:-1], weight.shape[0])
-    product = matmul(input, weight.t() if weight.array.ndim == 2 else weight, "linear")
+        return addmm_op(bias, rows, t(weight)).view(*input.shape[:-1], weight.shape[0])
+    product = matmul(input, t(weight) if weight.array.ndim == 2 else weight, "linear")
     return product if bias is None else product + bias
 
 

@@ -27,7 +27,9 @@ class Global:
     backward: OrderedDict = OrderedDict()
     is_full: bool | None = None
     registration: dict[str, OrderedDict] = dict(parameters=OrderedDict(), buffers=OrderedDict(), modules=OrderedDict())
-    hooked = (forward_pre, forward, backward_pre, backward)
+
+
+FORWARD_PRE, FORWARD, BACKWARD_PRE, BACKWARD = Global.forward_pre, Global.forward, Global.backward_pre, Global.backward
 
 
 def hook_into(table, hook, *flags, prepend=False):
@@ -59,7 +61,10 @@ def wrapped_call(self, *args, **kwargs):
         or self._forward_pre_hooks
         or self._backward_hooks
         or self._backward_pre_hooks
-        or any(Global.hooked)
+        or FORWARD_PRE
+        or FORWARD
+        or BACKWARD_PRE
+        or BACKWARD
         or type(self)._call_impl is not call
     ):
         return self._call_impl(*args, **kwargs)

@@ -56,7 +56,7 @@ class ReLU(Module):
     __init__, extra_repr = configured(inplace=False)
 
     def forward(self, input):
-        return F.relu(input, inplace=self.inplace)
+        return F.relu(input, self.inplace)
 
 
 class RReLU(Module):

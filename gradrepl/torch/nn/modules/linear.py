@@ -48,6 +48,9 @@ class Linear(Module):
             init.uniform_(self.bias, -bound, bound)
 
     def forward(self, input):
+        own = self._parameters  # as attributes they take ten times as long to find
+        if "weight" in own and "bias" in own:
+            return F.linear(input, own["weight"], own["bias"])
         return F.linear(input, self.weight, self.bias)
 
     def extra_repr(self):

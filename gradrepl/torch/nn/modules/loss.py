@@ -36,7 +36,7 @@ class L1Loss(_Loss):
 
 class MSELoss(_Loss):
     def forward(self, input, target):
-        return F.mse_loss(input, target, reduction=self.reduction)
+        return F.mse_loss(input, target, None, None, self.reduction)
 
 
 class NLLLoss(_WeightedLoss):

@@ -120,10 +120,13 @@ class Module:
     # ---- attributes
 
     def __getattr__(self, name):
-        for table in TABLES:
-            found = self.__dict__.get(table)
-            if found is not None and name in found:
-                return found[name]
+        place = self.__dict__
+        if "_parameters" in place and name in (found := place["_parameters"]):
+            return found[name]
+        if "_buffers" in place and name in (found := place["_buffers"]):
+            return found[name]
+        if "_modules" in place and name in (found := place["_modules"]):
+            return found[name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __setattr__(self, name, value):
