@@ -7,9 +7,9 @@ import sys
 from heapq import heapify, heappop, heappush
 
 from gradrepl.engine import execution
-from gradrepl.engine.execution import END, LEAF
+from gradrepl.engine.execution import END
 from gradrepl.engine.modes import here
-from gradrepl.engine.node import AccumulateGrad, Node, accumulator
+from gradrepl.engine.node import Node, accumulator
 from gradrepl.engine.tensor import Tensor
 
 OUTSIDE = "{} should only be called during the backward pass"

@@ -1,6 +1,10 @@
-"""What nodes keep for their backward: tensors that went through a pack hook, and the places that users see. Imports tensor and names."""
+"""What nodes keep for their backward: tensors that went through a pack hook, and the places that users see.
 
-from gradrepl.engine.names import NAMES
+Imports tensor, modes and names.
+"""
+
+from gradrepl.engine.modes import here
+from gradrepl.engine.names import NAMES, listen, unlisten
 from gradrepl.engine.tensor import Tensor, tensor_of
 
 PACK_WRITES = (
@@ -36,7 +40,10 @@ class Packed:
             raise RuntimeError(PACK_WRITES)
 
     def restored(self, node):
+        packing = here.packing
         result = self.unpack(self.value)
+        if here.packing is not packing:  # saved_tensors_hooks that a backward enters or leaves are those from before once it is over
+            put_in_force(packing)
         if not isinstance(result, Tensor):
             raise TypeError(f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type(result).__name__}")
         tensor = tensor_of(result.array)
@@ -100,3 +107,30 @@ def raw_saved(node, place):
     """What `_raw_saved_…` shows."""
     value = node.saved_values[place]
     return tuple(SavedTensor(node, place, i) for i in range(len(value))) if isinstance(value, list) else SavedTensor(node, place)
+
+
+# ---- saved_tensors_hooks: `here.packing` holds those in force in this thread, innermost last
+
+
+def put_in_force(hooks):
+    if bool(hooks) != bool(here.packing):
+        (listen if hooks else unlisten)("watch", pack_saved)
+    here.packing = hooks
+
+
+def pack_saved(node, result):
+    """What the innermost saved_tensors_hooks of this thread does to a new node."""
+    if here.packing:
+        node.pack(*here.packing[-1])
+
+
+def attempt(saved):
+    """Save what an op needed that then failed: inference tensors are refused and hooks are called all the same."""
+    if here.records:
+        for value in saved:
+            for tensor in value if isinstance(value, list) else (value,):
+                if tensor is not None and tensor.counter.version >= 0 and here.packing:
+                    here.packing[-1][0](tensor)
+
+
+NAMES["attempt"] = attempt

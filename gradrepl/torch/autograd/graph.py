@@ -6,12 +6,11 @@ import abc
 import functools
 import threading
 
-from gradrepl.engine.backward import GradientEdge, get_gradient_edge, pack_saved, target_edge
+from gradrepl.engine.backward import GradientEdge, get_gradient_edge, target_edge
 from gradrepl.engine.modes import here
-from gradrepl.engine.names import listen, unlisten
 from gradrepl.engine.node import Node as _Node
 from gradrepl.engine.running import current_run, will_run
-from gradrepl.engine.saved import WRONG_HOOKS
+from gradrepl.engine.saved import WRONG_HOOKS, put_in_force
 from gradrepl.engine.tensor import Tensor
 from gradrepl.engine.views import written
 
@@ -82,12 +81,10 @@ class saved_tensors_hooks:
         hooks = self.pack_hook, self.unpack_hook
         if not all(map(callable, hooks)):
             raise TypeError(WRONG_HOOKS.format("_push_saved_tensors_default_hooks", "") + ", ".join(map(repr, hooks)))
-        here.packing = (*here.packing, hooks)
-        listen("watch", pack_saved)
+        put_in_force((*here.packing, hooks))
 
     def __exit__(self, *args):
-        here.packing = here.packing[:-1]
-        unlisten("watch", pack_saved)
+        put_in_force(here.packing[:-1])
 
 
 class save_on_cpu(saved_tensors_hooks):

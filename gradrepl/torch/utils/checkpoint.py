@@ -6,8 +6,8 @@ import contextlib
 import warnings
 
 from gradrepl import torch
-from gradrepl.engine.running import current_run
 from gradrepl.engine.function import Function
+from gradrepl.engine.running import current_run
 from gradrepl.torch.autograd.graph import saved_tensors_hooks
 
 IMPLICIT = (
