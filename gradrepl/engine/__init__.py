@@ -2,6 +2,7 @@
 
 from gradrepl.engine import (
     anomaly,
+    attributes,
     backward,
     constructor,
     conversions,
@@ -22,4 +23,5 @@ from gradrepl.engine import (
 )
 
 silence.quiet()
-facts.seal(facts.Tensor)
+facts.publish(vars(facts.Tensor), methods="requires_grad_ detach_ retain_grad")
+attributes.seal(facts.Tensor, "torch._C.TensorBase")

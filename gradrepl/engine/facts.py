@@ -244,21 +244,6 @@ for name in (
     setattr(Tensor, name, property(lambda self: False))
 
 
-def seal(kind):
-    """Guard the methods that the class itself defines, and make properties without a setter say so in PyTorch's words."""
-    publish(vars(kind), methods="requires_grad_ detach_ retain_grad")
-    for name, shown in list(vars(kind).items()):
-        if isinstance(shown, property) and shown.fset is None:
-            setattr(kind, name, property(shown.fget, read_only(name), None, shown.__doc__))
-
-
-def read_only(name):
-    def refuse(self, value):
-        raise AttributeError(f"attribute '{name}' of 'torch._C.TensorBase' objects is not writable")
-
-    return refuse
-
-
 def dlpack(self, **options):
     return self.detach().array.__dlpack__(**options)
 

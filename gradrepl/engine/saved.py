@@ -3,7 +3,7 @@
 Imports tensor, modes and names.
 """
 
-from gradrepl.engine.modes import here
+from gradrepl.engine.modes import here, no_grad
 from gradrepl.engine.names import NAMES, listen, unlisten
 from gradrepl.engine.tensor import Tensor, tensor_of
 
@@ -35,7 +35,8 @@ class Packed:
     def __init__(self, tensor, edge, needs_grad, pack, unpack):
         version = tensor.counter.version
         self.edge, self.needs_grad, self.unpack = edge, needs_grad, unpack
-        self.value = pack(tensor)
+        with no_grad():
+            self.value = pack(tensor)
         if tensor.counter.version != version:
             raise RuntimeError(PACK_WRITES)
 
@@ -78,12 +79,13 @@ class SavedTensor:
             raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
         if value is RELEASED:
             raise RuntimeError(FREED)
+        bare = lambda tensor: pack(tensor.alias())  # set by hand, a hook sees the values and not their history
         if self.index is None:
-            self.node.pack(pack, unpack, (self.place,))
+            self.node.pack(bare, unpack, (self.place,))
         else:
             saved = list(self.node.saved_values)
             saved[self.place] = list(saved[self.place])
-            saved[self.place][self.index] = self.node.packed(self.place, value, pack, unpack)
+            saved[self.place][self.index] = self.node.packed(self.place, value, bare, unpack)
             self.node.saved_values, self.node.saved_versions = tuple(saved), None
 
     def unpack(self):

@@ -11,7 +11,6 @@ from gradrepl.engine.modes import enable_grad, inference_mode, no_grad, set_grad
 # what is imported when it is first asked for: submodules, and names of submodules
 _SUBMODULES = {"anomaly_mode", "forward_ad", "function", "functional", "grad_mode", "graph", "profiler", "variable"}
 _HOMES = {
-    "NestedIOFunction": "function",
     "Variable": "variable",
     "detect_anomaly": "anomaly_mode",
     "enforce_grad_layout_policy": "grad_mode",
