@@ -1,6 +1,7 @@
 """The autograd engine: NumPy (and, when first needed, SciPy) and nothing else. Importing it declares every op."""
 
 from gradrepl.engine import (
+    allocator,
     anomaly,
     attributes,
     backward,
@@ -23,5 +24,6 @@ from gradrepl.engine import (
 )
 
 silence.quiet()
+allocator.keep_freed_memory()
 facts.publish(vars(facts.Tensor), methods="requires_grad_ detach_ retain_grad")
 attributes.seal(facts.Tensor, "torch._C.TensorBase")
