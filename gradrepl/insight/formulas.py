@@ -23,7 +23,6 @@ FEW = 6  # elements that a formula shows in full
 # a formula, or the function it calls -> the mathematics of it, for a reader
 MATHEMATICS = {
     "grad.expand(self.sym_sizes())": "expand(grad)",
-    "grad.expand(self.sym_sizes()) / self.sym_numel()": "expand(grad) / n",
     "maybe_multiply(grad, alpha)": "grad * alpha",
     "maybe_multiply(-grad, alpha)": "-grad * alpha",
     "maybe_multiply(grad, beta)": "grad * beta",
@@ -46,6 +45,7 @@ MATHEMATICS = {
     "norm_backward": "grad * self / result",
     "sum_backward": "expand(grad)",
     "mean_backward": "expand(grad) / n",
+    "mean_all_backward": "expand(grad) / n",
     "sum_to": "sum(grad)",
     "mm_mat1_backward": "grad @ mat2.T",
     "mm_mat2_backward": "mat1.T @ grad",

@@ -61,6 +61,9 @@ def pow(self, exponent):
 def pow_backward(grad, self, exponent):
     if exponent == 0:
         return zeros_like(grad)
+    if exponent == 2 and self.dtype.kind == "f" and self.ndim:
+        twice = np.add(self, self)  # what 2 * self is, without a number to convert
+        return np.multiply(grad, twice, twice)
     return grad * conj(exponent * (self if exponent == 2 else pow(self, exponent - 1)))
 
 
@@ -92,6 +95,15 @@ def unreduced(grad, dim, keepdim, ndim):
 @arrays(reductions.sum_backward)
 def sum_backward(grad, sizes, dim, keepdim):
     return np.broadcast_to(unreduced(grad, dim, keepdim, len(sizes)), sizes)
+
+
+@arrays(reductions.mean_all_backward)
+def mean_all_backward(grad, sizes, count):
+    if grad.dtype.kind != "f" or grad.itemsize < 4:
+        return expand(grad, sizes) / count
+    result = np.empty(sizes, grad.dtype)
+    result.fill(grad / grad.dtype.type(count))  # one division is enough
+    return result
 
 
 @arrays(reductions.mean_backward)
@@ -226,17 +238,25 @@ def stack_tensors_backward(grad, dim, dtypes):
 # ---- products: by the layout of the matrix whose gradient it is, as the formulas on tensors
 
 
+def is_column_major(strides, sizes, itemsize):
+    return strides[0] == itemsize and strides[1] == itemsize * sizes[0]
+
+
+def adjoint(matrix):
+    return matrix.T if matrix.dtype.kind != "c" else matrix.T.conj()
+
+
 @arrays(products.mm_mat1_backward)
 def mm_mat1_backward(grad, mat2, sizes, strides, alpha):
-    if strides == (grad.itemsize, grad.itemsize * sizes[0]):
+    if is_column_major(strides, sizes, grad.itemsize):
         return maybe_multiply(product(conj(mat2), grad.T).T, alpha)
-    answer = product(grad, mat2.T if mat2.dtype.kind != "c" else mat2.T.conj())
+    answer = product(grad, adjoint(mat2))
     return answer if alpha == 1 else answer * alpha
 
 
 @arrays(products.mm_mat2_backward)
 def mm_mat2_backward(grad, mat1, sizes, strides, alpha):
-    if strides == (grad.itemsize, grad.itemsize * sizes[0]):
+    if is_column_major(strides, sizes, grad.itemsize):
         return maybe_multiply(product(grad.T, conj(mat1)).T, alpha)
-    answer = product(mat1.T if mat1.dtype.kind != "c" else mat1.T.conj(), grad)
+    answer = product(adjoint(mat1), grad)
     return answer if alpha == 1 else answer * alpha

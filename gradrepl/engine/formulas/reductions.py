@@ -9,6 +9,7 @@ from gradrepl.engine.formulas.pointwise import conj
 from gradrepl.engine.ops import activations
 from gradrepl.engine.ops.comparison import masked_fill_
 from gradrepl.engine.ops.joining import cat
+from gradrepl.engine.ops.pointwise import div_scalar
 from gradrepl.engine.tensor import tensor_of
 
 formula(activations.softmax_backward_data)
@@ -27,6 +28,11 @@ def unreduced(grad, dim, keepdim, ndim):
 @formula
 def sum_backward(grad, sizes, dim, keepdim):
     return unreduced(grad, dim, keepdim, len(sizes)).expand(sizes)
+
+
+@formula
+def mean_all_backward(grad, sizes, count):
+    return div_scalar(grad.expand(sizes), count)
 
 
 @formula

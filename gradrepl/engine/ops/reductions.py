@@ -57,13 +57,14 @@ def averaged(array, axis, keepdims, dtype, name="mean"):
     if target.kind not in "fc":
         how = "could not infer output dtype. Input" if not dtype else "could not infer output dtype. Optional"
         raise RuntimeError(f"{name}(): {how} dtype must be either a floating point or complex dtype. Got: {SCALARS[target.name]}")
-    wide = array.astype(WIDE.get(target, target), copy=False)
-    result = single.total(wide, axis, keepdims)
     count = array.size if axis is None else int(np.prod([array.shape[d] for d in axis], dtype=np.int64))
-    return np.true_divide(result, wide.dtype.type(count)).astype(target, copy=False)
+    if array.dtype is target and target not in WIDE:
+        return single.total(array, axis, keepdims) / target.type(count)
+    wide = array.astype(WIDE.get(target, target), copy=False)
+    return np.true_divide(single.total(wide, axis, keepdims), wide.dtype.type(count)).astype(target, copy=False)
 
 
-@op("MeanBackward0", self="grad.expand(self.sym_sizes()) / self.sym_numel()")
+@op("MeanBackward0", self="mean_all_backward(grad, self.sym_sizes(), self.sym_numel())")
 def mean_all(self, dtype=None):
     return averaged(self, None, False, dtype)
 

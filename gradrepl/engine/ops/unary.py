@@ -115,6 +115,10 @@ def tanh(self):
     return single.tanh(narrowed(self))
 
 
+# One as an array: NumPy takes 0.3 us to make one of a Python number, and 6 us more to subtract from it in place (64x256)
+ONE = {np.dtype(letter): np.ones((), letter) for letter in "efdFD"}
+
+
 def times_slope(grad, slope):
     """grad * conj(slope), in the memory of `slope`, which is ours: new memory has to be brought in (tanh of 300x300: 1.3 ms, now 0.2)."""
     if slope.dtype.kind == "c":
@@ -125,8 +129,8 @@ def times_slope(grad, slope):
 
 @op("TanhBackwardBackward0", grad_output="tanh_backward(grad, conj(output))", output="conj(grad) * (-2 * conj(output) * grad_output)")
 def tanh_backward(grad_output, output):
-    slope = np.asarray(np.multiply(output, output))
-    return times_slope(grad_output, np.subtract(1, slope, slope))
+    slope = np.asarray(np.square(output))
+    return times_slope(grad_output, np.subtract(ONE[slope.dtype], slope, slope))
 
 
 @op("AsinhBackward0", self="grad * conj((self.pow(2) + 1).rsqrt())")
@@ -171,7 +175,7 @@ def sigmoid(self):
     output="conj(grad) * grad_output * (-2 * conj(output) + 1)",
 )
 def sigmoid_backward(grad_output, output):
-    slope = np.asarray(np.subtract(1, output))
+    slope = np.asarray(np.subtract(ONE[output.dtype], output))
     return times_slope(grad_output, np.multiply(slope, output, slope))
 
 
