@@ -153,4 +153,7 @@ SAMPLES = [
     "torch.manual_seed(3); g = torch.Generator(); (g.initial_seed(), torch.rand(2, generator=g), g.get_state().sum())",
     "torch.manual_seed(3); torch.initial_seed(), torch.manual_seed(-1).initial_seed(), torch.initial_seed()",
     "torch.manual_seed(3); torch.empty(0).normal_(), torch.rand(0), torch.randperm(0), torch.randint(3, (0,))",
+    *[f"torch.manual_seed({seed}); torch.randn(4001).view(torch.int32).sum()" for seed in range(5)],  # every bit of them
+    "torch.manual_seed(3); torch.empty(999).normal_(2, 3).view(torch.int32).sum()",
+    "torch.manual_seed(3); torch.nn.init.kaiming_normal_(torch.empty(20, 30)).view(torch.int32).sum()",
 ]
