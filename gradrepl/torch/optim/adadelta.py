@@ -3,7 +3,8 @@
 __name__ = __name__.removeprefix("gradrepl.")
 
 from gradrepl import torch
-from gradrepl.torch.optim.optimizer import Optimizer, check_lr, decayed, new_step, value_of
+from gradrepl.torch.optim._bare import bare
+from gradrepl.torch.optim.optimizer import Optimizer, check_lr, counted, decayed, new_step, value_of
 
 
 class Adadelta(Optimizer):
@@ -34,13 +35,12 @@ class Adadelta(Optimizer):
         if not state:
             state["step"] = new_step()
             state["square_avg"], state["acc_delta"] = torch.zeros_like(parameter), torch.zeros_like(parameter)
-        state["step"] += 1
-        grad, rho, eps, square, moved = decayed(parameter, grad, group), group["rho"], group["eps"], state["square_avg"], state["acc_delta"]
-        square.mul_(rho).addcmul_(grad, grad, value=1 - rho)
-        root = square.add(eps).sqrt_()
-        delta = moved.add(eps).sqrt_()
-        if group["differentiable"]:
-            delta = delta.clone()
-        delta.div_(root).mul_(grad)
-        moved.mul_(rho).addcmul_(delta, delta, value=1 - rho)
-        parameter.add_(delta, alpha=-value_of(group["lr"]))
+        counted(state)
+        rho, eps, lr = group["rho"], group["eps"], -value_of(group["lr"])
+        for values, slope, square, moved in bare(parameter, grad, state["square_avg"], state["acc_delta"]):
+            slope = decayed(values, slope, group)
+            square.mul_(rho).addcmul_(slope, slope, value=1 - rho)
+            root, delta = square.add(eps).sqrt_(), moved.add(eps).sqrt_()
+            delta = (delta.clone() if group["differentiable"] else delta).div_(root).mul_(slope)
+            moved.mul_(rho).addcmul_(delta, delta, value=1 - rho)
+            values.add_(delta, alpha=lr)

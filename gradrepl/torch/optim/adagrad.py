@@ -3,7 +3,8 @@
 __name__ = __name__.removeprefix("gradrepl.")
 
 from gradrepl import torch
-from gradrepl.torch.optim.optimizer import Optimizer, check_lr, decayed, new_step, value_of
+from gradrepl.torch.optim._bare import bare
+from gradrepl.torch.optim.optimizer import Optimizer, check_lr, counted, decayed, new_step, value_of
 from gradrepl.torch.optim.sgd import check_fused
 
 
@@ -41,9 +42,9 @@ class Adagrad(Optimizer):
         """All state is in this process."""
 
     def update(self, parameter, grad, state, group):
-        state["step"] += 1
-        grad, total = decayed(parameter, grad, group), state["sum"]
-        lr = value_of(group["lr"]) / (1 + (value_of(state["step"]) - 1) * group["lr_decay"])
-        total.addcmul_(grad, grad, value=1)
-        root = total.sqrt().add_(group["eps"]) if not group["differentiable"] else total.sqrt() + group["eps"]
-        parameter.addcdiv_(grad, root, value=-lr)
+        lr = value_of(group["lr"]) / (1 + (counted(state) - 1) * group["lr_decay"])
+        for values, slope, total in bare(parameter, grad, state["sum"]):
+            slope = decayed(values, slope, group)
+            total.addcmul_(slope, slope, value=1)
+            root = total.sqrt().add_(group["eps"]) if not group["differentiable"] else total.sqrt() + group["eps"]
+            values.addcdiv_(slope, root, value=-lr)

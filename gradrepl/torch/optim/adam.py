@@ -3,7 +3,8 @@
 __name__ = __name__.removeprefix("gradrepl.")
 
 from gradrepl import torch
-from gradrepl.torch.optim.optimizer import Optimizer, check_betas, check_lr, decayed_or_apart, new_step, value_of
+from gradrepl.torch.optim._bare import Bare, bare
+from gradrepl.torch.optim.optimizer import Optimizer, check_betas, check_lr, counted, decayed_or_apart, new_step, value_of
 from gradrepl.torch.optim.sgd import check_fused
 
 
@@ -23,6 +24,11 @@ def first_moments(state, parameter):
     if not state:
         state["step"] = new_step()
         state["exp_avg"], state["exp_avg_sq"] = torch.zeros_like(parameter), torch.zeros_like(parameter)
+
+
+def raised(high, square):
+    """The largest so far."""
+    return high.maximum_(square) if isinstance(high, Bare) else torch.maximum(high, square, out=high)
 
 
 class Adam(Optimizer):
@@ -61,14 +67,13 @@ class Adam(Optimizer):
         first_moments(state, parameter)
         if group["amsgrad"] and "max_exp_avg_sq" not in state:
             state["max_exp_avg_sq"] = torch.zeros_like(parameter)
-        (beta1, beta2), lr, mean, square = map(value_of, group["betas"]), value_of(group["lr"]), state["exp_avg"], state["exp_avg_sq"]
-        state["step"] += 1
-        step = value_of(state["step"])
-        grad = decayed_or_apart(parameter, grad, group, lr)
-        mean.lerp_(grad, 1 - beta1)
-        square.mul_(beta2).addcmul_(grad, grad.conj() if grad.is_complex() else grad, value=1 - beta2)
-        if group["amsgrad"]:
-            torch.maximum(state["max_exp_avg_sq"], square, out=state["max_exp_avg_sq"])
-            square = state["max_exp_avg_sq"]
-        denominator = (square.sqrt() / (1 - beta2**step) ** 0.5).add_(group["eps"])
-        parameter.addcdiv_(mean, denominator, value=-(lr / (1 - beta1**step)))
+        (beta1, beta2), lr, step = map(value_of, group["betas"]), value_of(group["lr"]), counted(state)
+        size, correction = -(lr / (1 - beta1**step)), (1 - beta2**step) ** 0.5
+        largest = [state["max_exp_avg_sq"]] if group["amsgrad"] else []
+        for values, slope, mean, square, *highest in bare(parameter, grad, state["exp_avg"], state["exp_avg_sq"], *largest):
+            slope = decayed_or_apart(values, slope, group, lr)
+            mean.lerp_(slope, 1 - beta1)
+            square.mul_(beta2).addcmul_(slope, slope.conj() if parameter.is_complex() else slope, value=1 - beta2)
+            for high in highest:
+                square = raised(high, square)
+            values.addcdiv_(mean, (square.sqrt() / correction).add_(group["eps"]), value=size)

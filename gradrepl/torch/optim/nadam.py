@@ -3,8 +3,9 @@
 __name__ = __name__.removeprefix("gradrepl.")
 
 from gradrepl import torch
+from gradrepl.torch.optim._bare import bare
 from gradrepl.torch.optim.adam import check_adam
-from gradrepl.torch.optim.optimizer import Optimizer, decayed_or_apart, new_step, value_of
+from gradrepl.torch.optim.optimizer import Optimizer, counted, decayed_or_apart, new_step, value_of
 
 
 class NAdam(Optimizer):
@@ -34,16 +35,15 @@ class NAdam(Optimizer):
         if not state:
             state["step"], state["mu_product"] = new_step(), torch.ones((), dtype=torch.float32)
             state["exp_avg"], state["exp_avg_sq"] = torch.zeros_like(parameter), torch.zeros_like(parameter)
-        state["step"] += 1
-        step, (beta1, beta2), lr = value_of(state["step"]), group["betas"], value_of(group["lr"])
-        grad = decayed_or_apart(parameter, grad, group, lr)
+        step, (beta1, beta2), lr = counted(state), group["betas"], value_of(group["lr"])
         momentum = lambda step: beta1 * (1.0 - 0.5 * (0.96 ** (step * group["momentum_decay"])))
         mu, mu_next = momentum(step), momentum(step + 1)
         state["mu_product"] *= mu
-        state["exp_avg"].lerp_(grad, 1 - beta1)
-        square = state["exp_avg_sq"]
-        square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
-        denominator = square.div(1 - beta2**step).sqrt().add(group["eps"])
         product = value_of(state["mu_product"])
-        parameter.addcdiv_(grad, denominator, value=(-lr * (1.0 - mu) / (1.0 - product)))
-        parameter.addcdiv_(state["exp_avg"], denominator, value=(-lr * mu_next) / (1.0 - product * mu_next))
+        for values, slope, mean, square in bare(parameter, grad, state["exp_avg"], state["exp_avg_sq"]):
+            slope = decayed_or_apart(values, slope, group, lr)
+            mean.lerp_(slope, 1 - beta1)
+            square.mul_(beta2).addcmul_(slope, slope, value=1 - beta2)
+            denominator = (square / (1 - beta2**step)).sqrt().add(group["eps"])
+            values.addcdiv_(slope, denominator, value=(-lr * (1.0 - mu) / (1.0 - product)))
+            values.addcdiv_(mean, denominator, value=(-lr * mu_next) / (1.0 - product * mu_next))

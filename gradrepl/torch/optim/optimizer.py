@@ -10,6 +10,7 @@ from copy import deepcopy
 from itertools import chain
 
 from gradrepl import torch
+from gradrepl.torch.optim._bare import bare
 from gradrepl.torch.utils.hooks import RemovableHandle
 
 required = object()
@@ -273,6 +274,13 @@ def like_param(param, value, key=None):
 
 def new_step(group=None):
     return torch.tensor(0.0, dtype=torch.float32)
+
+
+def counted(state):
+    """One more step, and its number."""
+    for (step,) in bare(state["step"]):
+        step.add_(1)
+    return value_of(state["step"])
 
 
 def decayed(parameter, grad, group):

@@ -3,7 +3,8 @@
 __name__ = __name__.removeprefix("gradrepl.")
 
 from gradrepl import torch
-from gradrepl.torch.optim.optimizer import Optimizer, check_lr, decayed, new_step, value_of
+from gradrepl.torch.optim._bare import bare
+from gradrepl.torch.optim.optimizer import Optimizer, check_lr, counted, decayed, new_step, value_of
 
 
 class RMSprop(Optimizer):
@@ -36,19 +37,21 @@ class RMSprop(Optimizer):
                 state["momentum_buffer"] = torch.zeros_like(parameter)
             if group["centered"]:
                 state["grad_avg"] = torch.zeros_like(parameter)
-        state["step"] += 1
-        grad, alpha, square, lr = decayed(parameter, grad, group), group["alpha"], state["square_avg"], value_of(group["lr"])
+        counted(state)
+        names = ["grad_avg"] * group["centered"] + ["momentum_buffer"] * (group["momentum"] > 0)
+        for values, slope, square, *more in bare(parameter, grad, state["square_avg"], *[state[name] for name in names]):
+            self.move(values, decayed(values, slope, group), square, dict(zip(names, more)), group)
+
+    def move(self, parameter, grad, square, more, group):
+        alpha, lr = group["alpha"], value_of(group["lr"])
         square.mul_(alpha).addcmul_(grad, grad, value=1 - alpha)
         if group["centered"]:
-            mean = state["grad_avg"]
-            mean.lerp_(grad, 1 - alpha)
+            mean = more["grad_avg"].lerp_(grad, 1 - alpha)
             root = square.addcmul(mean, mean, value=-1).sqrt_()
         else:
             root = square.sqrt()
         root = root.add_(group["eps"]) if not group["differentiable"] else root.add(group["eps"])
         if group["momentum"] > 0:
-            buffer = state["momentum_buffer"]
-            buffer.mul_(group["momentum"]).addcdiv_(grad, root)
-            parameter.add_(buffer, alpha=-lr)
+            parameter.add_(more["momentum_buffer"].mul_(group["momentum"]).addcdiv_(grad, root), alpha=-lr)
         else:
             parameter.addcdiv_(grad, root, value=-lr)

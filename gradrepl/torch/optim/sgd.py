@@ -3,6 +3,7 @@
 __name__ = __name__.removeprefix("gradrepl.")
 
 from gradrepl import torch
+from gradrepl.torch.optim._bare import bare
 from gradrepl.torch.optim.optimizer import Optimizer, check_lr, decayed, value_of
 
 
@@ -54,16 +55,18 @@ class SGD(Optimizer):
             return
         lr, maximize = -value_of(group["lr"]), group["maximize"]
         for parameter in group["params"]:
-            if parameter.grad is not None:
-                grad = -parameter.grad if maximize else parameter.grad
-                parameter.add_(decayed(parameter, grad, group), alpha=lr)
+            grad = parameter.grad
+            if grad is not None:
+                for values, slope in bare(parameter, -grad if maximize else grad):
+                    values.add_(decayed(values, slope, group), alpha=lr)
 
     def update(self, parameter, grad, state, group):
-        grad, momentum = decayed(parameter, grad, group), group["momentum"]
-        buffer = state.get("momentum_buffer")
-        if buffer is None:
+        momentum, buffer, lr = group["momentum"], state.get("momentum_buffer"), -value_of(group["lr"])
+        if is_first := buffer is None:
+            grad = decayed(parameter, grad, group)
             buffer = state["momentum_buffer"] = grad.detach().clone() if not group["differentiable"] else grad.clone()
-        else:
-            buffer.mul_(momentum).add_(grad, alpha=1 - group["dampening"])
-        grad = grad.add(buffer, alpha=momentum) if group["nesterov"] else buffer
-        parameter.add_(grad, alpha=-value_of(group["lr"]))
+        for values, slope, speed in bare(parameter, grad, buffer):
+            if not is_first:
+                slope = decayed(values, slope, group)
+                speed.mul_(momentum).add_(slope, alpha=1 - group["dampening"])
+            values.add_(slope.add(speed, alpha=momentum) if group["nesterov"] else speed, alpha=lr)
