@@ -140,12 +140,22 @@ def scalar(self):
     return item(self)
 
 
+def real_scalar(self, kind):
+    """A Python number that is not complex; `kind` is the C++ type that PyTorch names."""
+    value = scalar(self)
+    if isinstance(value, complex):
+        if value.imag:
+            raise RuntimeError(f"value cannot be converted to type {kind} without overflow")
+        return value.real
+    return value
+
+
 def to_int(self):
-    return int(scalar(self))
+    return int(real_scalar(self, "int64_t"))
 
 
 def to_python_float(self):
-    return float(scalar(self))
+    return float(real_scalar(self, "double"))
 
 
 def to_complex(self):

@@ -75,4 +75,11 @@ SAMPLES = [
     "torch.is_warn_always_enabled()",
     "torch.empty_permuted((2,3,4),(0,2,1)).stride()",
     "torch.tensor([1,2,3]).dtype.itemsize",
+    "float(torch.tensor(1 + 2j))",
+    "float(torch.tensor(1 + 0j)), int(torch.tensor(2 + 0j))",
+    "int(torch.tensor(1 + 2j))",
+    "'%d' % torch.tensor(1j)",
+    "torch.tensor([True, False]) << 2, torch.tensor(True) >> 1, 1 << torch.tensor([True])",
+    "torch.tensor([True]) << torch.tensor([True])",
+    "torch.tensor([1]) << 1.5",
 ]

@@ -99,10 +99,10 @@ def bits(name, ufunc):
     """An operation on the bits of integers and booleans; either side may be a number."""
 
     def forward(self, other):
-        if self.dtype.kind not in ("iu" if name.endswith("shift") else "iub"):
-            raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{SCALARS[self.dtype.name]}'")
-        if isinstance(other, float):
-            raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{SCALARS[Default.float.name]}'")
+        kind = np.result_type(self, other)
+        if kind.kind not in ("iu" if name.endswith("shift") else "iub"):
+            kind = Default.float if isinstance(other, float) and self.dtype.kind not in "fc" else kind
+            raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{SCALARS[kind.name]}'")
         return ufunc(self, other)
 
     forward.__name__ = f"{name}_arrays"

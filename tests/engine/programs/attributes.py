@@ -82,3 +82,11 @@ z.sum().backward()
 (z := x**2).grad_fn._raw_saved_self.register_hooks(told, told)
 z.grad_fn._saved_self
 z.sum().backward()
+a = torch.tensor(1.0, requires_grad=True)
+d = (c := a * 2) * 3
+for inputs in ([torch.ones(1)], [a, torch.ones(1)], [c, a], [3], "a"):
+    attempt(lambda inputs: d.backward(inputs=inputs, retain_graph=True), inputs)
+    print(c.grad, a.grad)
+for name in ("retain_graph", "create_graph"):
+    for value in ("x", 1.5, 1, None):
+        attempt(lambda value: (a * 2).backward(**{name: value}), value)
