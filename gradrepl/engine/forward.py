@@ -2,8 +2,9 @@
 
 While a level is open, an observer of recorded nodes gives each result its tangent: the derivative of the node's own gradients, which are
 linear in what flows back, taken once more against the tangents of its inputs. So every op that can be differentiated twice has a forward
-derivative, and no formula is written a second time. Tangents are kept by edge; tensors that need no gradient get nodes of their own for the
-time of the level, which nobody sees (`HIDDEN`).
+derivative, and no formula is written a second time. A tangent belongs to a node and lives as long; a tensor that needs no gradient gets a
+node for the time of the level, a `Carrier`, which nobody sees. Tangents lie in memory as their tensors do: a view's is a view of its
+base's, and a write in place writes the tangent in place.
 """
 
 import weakref
@@ -14,11 +15,11 @@ import numpy as np
 from gradrepl.engine.backward import grad
 from gradrepl.engine.execution import fitted
 from gradrepl.engine.function import NO_JVP, BackwardCFunction, Function
-from gradrepl.engine.modes import enable_grad, here
+from gradrepl.engine.modes import enter_mode, here
 from gradrepl.engine.names import NAMES, listen, unlisten
 from gradrepl.engine.node import Node, edge_of
-from gradrepl.engine.tensor import HIDDEN, Tensor, tensor_of
-from gradrepl.engine.views import geometry_of, storage, strided
+from gradrepl.engine.tensor import BORROWED, HIDDEN, STALE, Tensor, tensor_of
+from gradrepl.engine.views import geometry_of, offset, storage, strided
 
 NO_LEVEL = "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
 NESTED = "Nested forward mode AD is not supported at the moment"
@@ -29,6 +30,20 @@ SIZE = (
 )
 TWICE = "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level {} is not supported."
 NOT_LAST = "Trying to exit a forward AD level that was not the last one that was created. This is not supported."
+NESTED_TANGENT = "Setting a forward grad that itself has a forward gradient at the same level{} is not supported."
+NOT_FLOATING = "Expected both tensor and its forward grad to be floating point or complex"
+COUNT = "Function's jvp returned an invalid number of forward gradients (expected {} but got {})"
+NOT_DIFFERENTIABLE = (
+    "Function's jvp returned a gradient at position {}, but  the corresponding forward output is not a differentiable Tensor.You should "
+    "return None at that position instead."
+)
+NOT_IN_PLACE = (
+    "An inplace custom Function is not modifying the forward mode gradients inplace. If the forward is modifying an input inplace, then the "
+    "jvp function must modify the corresponding gradient inplace."
+)
+NO_VIEW = "A custom Function's forward is returning a view (or an input as-is) but the jvp is not returning a view."
+OTHER_VIEW = "A custom Function is returning a view but the jvp is not returning a view of the given grad input."
+OTHER_BASE = "A custom Function is returning a view but the jvp is not returning a view of the same base as the given grad input."
 
 
 class UnpackedDualTensor(NamedTuple):
@@ -45,39 +60,70 @@ class Level:
     """What is known while forward mode is on."""
 
     def __init__(self):
-        self.tangents: dict = {}  # edge -> tangent
+        self.tangents = weakref.WeakKeyDictionary()  # node -> {output number: tangent}, of nodes that also lead backwards
         self.hidden: list = []  # tensors that have a node only for their tangent
+        self.wrote = None  # the node of the write in place that was last heard of
+
+    def heard(self, tensor, node):
+        self.wrote = node
 
 
 class Carrier(Node):
-    """The node of a dual tensor that needs no gradient."""
+    """The node of a tensor that needs no gradient, with its tangent."""
 
-    __slots__ = ()
+    __slots__ = ("tangent",)
+    requires_grad = False
+
+    def __init__(self, array, tangent):
+        super().__init__((), (), (), ((array.shape, array.dtype),))
+        self.tangent = tangent
 
     def apply(self, grads, mask):
         return ()
 
 
 def enter_level():
-    if here.level is not None:
+    if here.level is not None or here.paused is not None:
         raise RuntimeError(NESTED)
-    here.level = Level()
+    level = here.level = Level()
+    HIDDEN.add(level)
     listen("watch", push)
+    listen("wrote", level.heard)
     return 0
 
 
 def exit_level(level=None):
-    if here.level is None:
+    open_level = here.level or here.paused
+    if open_level is None:
         raise RuntimeError("Dual level must be a positive number.")
     if level not in (None, 0):
         raise RuntimeError(NOT_LAST)
     unlisten("watch", push)
-    for reference in here.level.hidden:
+    unlisten("wrote", open_level.heard)
+    for reference in open_level.hidden:
         tensor = reference()
-        if tensor is not None and tensor.node in HIDDEN:
-            tensor.needs_grad, tensor.node = False, None
-    HIDDEN.difference_update({end for end, _ in here.level.tangents})
-    here.level = None
+        if tensor is not None and type(tensor.node) is Carrier:
+            bare(tensor)
+    HIDDEN.discard(open_level)
+    here.level = here.paused = None
+
+
+def bare(tensor):
+    """Take the carrier away, also from what was to become a view of its tangent."""
+    tensor.needs_grad, tensor.node = False, None
+    for reference in tensor.counter.views:
+        view = reference()
+        if view is not None and view.origin.base is tensor and view.needs_grad in (STALE, BORROWED):
+            view.needs_grad, view.node = False, None
+
+
+def set_enabled(enabled):
+    """Whether ops carry tangents on."""
+    here.forward = enabled
+    if enabled and here.paused is not None:
+        here.level, here.paused = here.paused, None
+    elif not enabled and here.level is not None:
+        here.level, here.paused = None, here.level
 
 
 def make_dual(tensor, tangent):
@@ -89,15 +135,18 @@ def make_dual(tensor, tangent):
             raise ValueError(f"Expected {name} to be floating point or complex, but got: {x.dtype}")
     if tangent_of(tensor) is not None:
         raise RuntimeError(TWICE.format(0))
+    if tangent_of(tangent) is not None:
+        raise RuntimeError(NESTED_TANGENT.format(0))
+    check_size(tensor, tangent)
+    recorded = tensor.requires_grad and here.grad
+    dual = outside(lambda: tensor.view_as(tensor) if recorded else tensor.alias())
+    assign(dual, outside(lambda: laid_out(tangent, dual)), not recorded)
+    return dual
+
+
+def check_size(tensor, tangent):
     if tensor.shape != tangent.shape:
         raise RuntimeError(SIZE.format(list(tensor.shape), list(tangent.shape)))
-    if tensor.requires_grad and here.grad:
-        dual = tensor.view_as(tensor)
-    else:
-        dual = tensor.alias()
-        hide(dual, Carrier((), (), (), ((dual.array.shape, dual.array.dtype),)))
-    here.level.tangents[edge_of(dual)] = tangent
-    return dual
 
 
 def unpack_dual(tensor):
@@ -105,20 +154,77 @@ def unpack_dual(tensor):
     tangent = tangent_of(tensor)
     if tangent is None:
         return UnpackedDualTensor(tensor, None)
-    primal = tensor.alias() if tensor.node in HIDDEN else tensor.view_as(tensor)
-    here.level.tangents.pop(edge_of(primal), None)
+    primal = tensor.alias() if type(tensor.node) is Carrier else outside(lambda: NAMES["fw_primal"](tensor))
     return UnpackedDualTensor(primal, tangent)
 
 
 def tangent_of(tensor):
     """The tangent a tensor carries, or None."""
-    return here.level.tangents.get(edge_of(tensor)) if here.level is not None and tensor.needs_grad else None
+    if not tensor.needs_grad or here.level is None:
+        return None
+    edge = edge_of(tensor)
+    return edge and tangent_at(edge)
 
 
-def hide(tensor, node):
-    HIDDEN.add(node)
-    tensor.node, tensor.output_nr, tensor.needs_grad = node, 0, True
-    here.level.hidden.append(weakref.ref(tensor))
+def tangent_at(edge):
+    """The tangent that belongs to an edge; a view that was made anew after a write has a part of its base's."""
+    node, number = edge
+    if type(node) is Carrier:
+        return node.tangent
+    if isinstance(node, Tensor):
+        return None
+    found = here.level.tangents.get(node)
+    if found is not None or type(node) is not NAMES["as_strided_at"].declaration.node:
+        return found and found.get(number)
+    whole = node.next_edges[0] and tangent_at(node.next_edges[0])
+    if whole is None:
+        return None
+    geometry, size, start, stride = node.saved_values
+    part = outside(lambda: part_of(whole, geometry.start, size, stride, start))
+    here.level.tangents[node] = {0: part}
+    return part
+
+
+def outside(function):
+    """Call while nothing that is recorded is given a tangent."""
+    before, here.pushing = here.pushing, True
+    try:
+        return function()
+    finally:
+        here.pushing = before
+
+
+# ---- memory: a tangent lies as its tensor does
+
+
+def part_of(tangent, origin, size, stride, start):
+    """What a view sees of its base's tangent; `origin` is where the base starts."""
+    return NAMES["as_strided_at"](tangent, size, stride, start - origin + offset(tangent.array))
+
+
+def viewed(tangent, base, view):
+    return part_of(tangent, offset(base.array), *geometry_of(view.array))
+
+
+def laid_out(tangent, tensor):
+    """The tangent itself, or a copy of it that lies in memory as the tensor does."""
+    array, other = tensor.array, tangent.array
+    if same_layout(array, other):
+        return tangent
+    copy = spread(np.zeros(storage(array).size, other.dtype), array)
+    return NAMES["copy_"](tensor_of(copy), tangent)
+
+
+def spread(flat, array):
+    return strided(flat, *geometry_of(array))
+
+
+def same_layout(array, other):
+    if not array.size or array is other:
+        return True
+    if storage(array).size != storage(other).size or offset(array) != offset(other):
+        return False
+    return all(n == 1 or s // array.itemsize == t // other.itemsize for n, s, t in zip(array.shape, array.strides, other.strides))
 
 
 # ---- ops
@@ -129,16 +235,16 @@ def push(node, result):
     level = here.level
     if level is None or here.pushing:
         return
-    tangents = [level.tangents.get(edge) if edge else None for edge in node.next_edges]
-    hidden = [bool(edge) and edge[0] in HIDDEN for edge in node.next_edges]
-    outputs = [x for x in (result if isinstance(result, tuple) else (result,)) if isinstance(x, Tensor) and x.needs_grad]
+    tangents = [tangent_at(edge) if edge else None for edge in node.next_edges]
+    hidden = [bool(edge) and not edge[0].requires_grad for edge in node.next_edges]
+    several = result if isinstance(result, tuple) else (result,)
+    outputs = [x for x in several if isinstance(x, Tensor) and x.needs_grad]
     only_forward = not here.records or all([h or not edge for h, edge in zip(hidden, node.next_edges)])
+    in_place, level.wrote = level.wrote is node, None
     if any([t is not None for t in tangents]):
-        if only_forward:
-            HIDDEN.add(node)
-        graph = not only_forward or any([t is not None and t.requires_grad for t in tangents])
-        for x, tangent in zip(outputs, tangents_through(node, tangents, outputs, graph)):
-            carry(x, node, tangent, only_forward)
+        graph = here.records and (not only_forward or any([t is not None and t.requires_grad for t in tangents]))
+        for x, tangent in tangents_through(node, tangents, outputs, several, graph):
+            outside(lambda x=x, tangent=tangent: settle(x, tangent, tangents[0] if in_place else None, in_place, only_forward))
     elif only_forward:
         for x in outputs:
             x.needs_grad, x.node = False, None
@@ -146,41 +252,48 @@ def push(node, result):
         node.next_edges = tuple([None if h else edge for h, edge in zip(hidden, node.next_edges)])
 
 
-def carry(tensor, node, tangent, only_forward):
-    """Note the tangent of a result; what was written through a view has it in its base as well."""
-    level, edge = here.level, edge_of(tensor)
-    if tangent is not None:
-        level.tangents[edge] = tangent
+def settle(x, tangent, old, in_place, only_forward):
+    """Give a result its tangent: a view of its base's, or what it was, written in place, or the new one."""
+    base = x.origin and x.origin.base
+    if in_place and base is not None:
+        whole = base_tangent(base, tangent)
+        assign(base, whole, only_forward)
+        part = viewed(whole, base, x)
+        assign(x, part if part is tangent else NAMES["copy_"](part, tangent), only_forward)
+    elif in_place and old is not None:
+        assign(x, old if old is tangent else NAMES["copy_"](old, tangent), only_forward)
+    else:
+        whole = tangent_of(base) if base is not None and base.array.dtype is x.array.dtype else None
+        assign(x, laid_out(tangent, x) if whole is None else viewed(whole, base, x), only_forward)
+
+
+def base_tangent(base, tangent):
+    """The tangent of what a view was written in: zeros if it had none."""
+    before = base.node.next_edges[0] and tangent_at(base.node.next_edges[0])  # the base's node is a CopySlices over what it was
+    return before if before is not None else tensor_of(spread(np.zeros(storage(base.array).size, tangent.array.dtype), base.array))
+
+
+def assign(tensor, tangent, only_forward):
+    level = here.level
     if only_forward:
-        HIDDEN.add(edge[0])
+        tensor.node, tensor.output_nr, tensor.needs_grad = Carrier(tensor.array, tangent), 0, True
         level.hidden.append(weakref.ref(tensor))
-    if edge[0] is node or tensor.origin is None:
-        return
-    base, array = tensor.origin.base, tensor.array
-    before = level.tangents.get(base.node.next_edges[0])  # the base's node is a CopySlices over what it was
-    flat = np.zeros(storage(base.array).size, array.dtype)
-    whole, part = (strided(flat, *geometry_of(x)) for x in (base.array, array))
-    if before is not None:
-        whole[...] = before.array
-    part[...] = tangent.array
-    level.tangents[edge_of(base)] = tensor_of(whole.copy())
-    if only_forward:
-        HIDDEN.add(base.node)
-        level.hidden.append(weakref.ref(base))
+    else:
+        level.tangents.setdefault(tensor.node, {})[tensor.output_nr] = tangent
 
 
-def tangents_through(node, tangents, outputs, graph):
-    """The tangent of every output of a node; with a `graph` if one can lead to anything."""
-    here.pushing = True
+def tangents_through(node, tangents, outputs, several, graph):
+    """(output, tangent) of every output of a node that has one; with a `graph` if one can lead to anything."""
+    mode = here.grad, here.inference
+    enter_mode(True, False)
     try:
-        with enable_grad():
-            if isinstance(node, BackwardCFunction):
-                found = function_tangents(node, tangents)
-            else:
-                found = twice_differentiated(node, tangents, outputs, graph)
+        if isinstance(node, BackwardCFunction):
+            pairs = outside(lambda: function_tangents(node, tangents, several))
+        else:
+            pairs = list(zip(outputs, outside(lambda: twice_differentiated(node, tangents, outputs, graph))))
     finally:
-        here.pushing = False
-    return found if graph else [x if x is None else x.detach() for x in found]
+        enter_mode(*mode)
+    return pairs if graph else [(x, t.detach() if t.requires_grad else t) for x, t in pairs]
 
 
 def twice_differentiated(node, tangents, outputs, graph):
@@ -198,10 +311,72 @@ def twice_differentiated(node, tangents, outputs, graph):
     return [NAMES["zeros_like"](x) if f is None else f for x, f in zip(outputs, found)]
 
 
-def function_tangents(node, tangents):
+def function_tangents(node, tangents, outputs):
     """What a custom Function's own `jvp` says."""
     if node._forward_cls.jvp is Function.jvp:
-        raise NotImplementedError(NO_JVP)
-    given = dict(zip(node._tensor_places, tangents))
-    answers = node._forward_cls.jvp(node, *[given.get(i) for i in range(len(node.needs_input_grad))])
-    return answers if isinstance(answers, tuple) else (answers,)
+        raise RuntimeError(NO_JVP)
+    given: list = [None] * len(node.given)
+    for place, tangent in zip(node._tensor_places, tangents):
+        given[place] = materialized(tangent, node.given[place], node._materialize)
+    versions = [tangent is not None and tangent.counter.version for tangent in given]
+    node.forward_mode = True
+    try:
+        answers = node._forward_cls.jvp(node, *given)
+    finally:
+        node.forward_mode = False
+    answers = answers if isinstance(answers, tuple) else (answers,)
+    if len(answers) != len(outputs):
+        raise RuntimeError(COUNT.format(len(outputs), len(answers)))
+    for number, (answer, output) in enumerate(zip(answers, outputs)):
+        check_answer(number, answer, output, list(zip(node.given, given, versions)))
+    return [(x, answer) for x, answer in zip(outputs, answers) if isinstance(x, Tensor) and answer is not None]
+
+
+def materialized(tangent, primal, wanted):
+    """Zeros for a tensor without a tangent, unless the Function does not want them."""
+    if tangent is not None or not wanted or primal.array.dtype.kind not in "fc":
+        return tangent
+    return tensor_of(np.zeros(primal.array.shape, primal.array.dtype))
+
+
+def check_answer(number, answer, output, given):
+    """What may be wrong with a forward gradient that a `jvp` gave."""
+    if answer is not None and not isinstance(answer, Tensor):
+        if isinstance(output, Tensor):
+            raise RuntimeError(f"expected Variable or None (got {type(answer).__name__}) for grad output {number}.")
+        return
+    dirty, version = next(((tangent, version) for primal, tangent, version in given if primal is output), (None, 0))
+    if dirty is not None and (dirty is not answer or dirty.counter.version == version):
+        raise RuntimeError(NOT_IN_PLACE)
+    if not isinstance(output, Tensor):
+        return
+    if not output.needs_grad:
+        if answer is not None:
+            raise RuntimeError(NOT_DIFFERENTIABLE.format(number))
+    elif answer is None or answer.array.dtype.kind not in "fc":
+        raise RuntimeError(NOT_FLOATING)
+    else:
+        check_size(output, answer)
+        if dirty is None and output.origin is not None:
+            check_view(answer, output, given)
+
+
+def check_view(answer, output, given):
+    """A view of an input has a view of that input's tangent."""
+    base = output.origin.base
+    for primal, tangent, _ in given:
+        if isinstance(primal, Tensor) and (primal is base or primal.origin is not None and primal.origin.base is base):
+            if answer.origin is None:
+                raise RuntimeError(NO_VIEW)
+            if answer.origin.base is not (tangent if tangent.origin is None else tangent.origin.base):
+                raise RuntimeError(OTHER_VIEW if tangent.origin is None else OTHER_BASE)
+
+
+def remade(view):
+    """A view whose base only carries a tangent carries a part of it."""
+    base = view.origin.base
+    if type(base.node) is Carrier:
+        assign(view, outside(lambda: viewed(base.node.tangent, base, view)), True)
+
+
+NAMES["remade"] = remade

@@ -2,7 +2,7 @@
 
 __name__ = __name__.removeprefix("gradrepl.")
 
-from gradrepl.engine.forward import UnpackedDualTensor, enter_level, exit_level
+from gradrepl.engine.forward import UnpackedDualTensor, enter_level, exit_level, set_enabled
 from gradrepl.engine.forward import make_dual as _make_dual
 from gradrepl.engine.forward import unpack_dual as _unpack_dual
 from gradrepl.engine.modes import _Mode, here
@@ -12,7 +12,7 @@ __all__ = ["UnpackedDualTensor", "enter_dual_level", "exit_dual_level", "make_du
 
 def __getattr__(name):
     if name == "_current_level":
-        return -1 if here.level is None else 0
+        return -1 if here.level is None and here.paused is None else 0
     raise AttributeError(f"module 'torch.autograd.forward_ad' has no attribute {name!r}")
 
 
@@ -44,3 +44,21 @@ class dual_level(_Mode):
 
     def __exit__(self, *args):
         exit_dual_level()
+
+
+def _is_fwd_grad_enabled():
+    return here.forward
+
+
+class _set_fwd_grad_enabled(_Mode):
+    """Whether ops carry tangents on; takes effect at once."""
+
+    def __init__(self, mode):
+        self.mode, self.before = mode, here.forward
+        set_enabled(mode)
+
+    def __enter__(self):
+        pass
+
+    def __exit__(self, *args):
+        set_enabled(self.before)
