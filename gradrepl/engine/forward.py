@@ -19,7 +19,7 @@ from gradrepl.engine.modes import enter_mode, here
 from gradrepl.engine.names import NAMES, listen, unlisten
 from gradrepl.engine.node import Node, edge_of
 from gradrepl.engine.tensor import BORROWED, HIDDEN, STALE, Tensor, tensor_of
-from gradrepl.engine.views import geometry_of, offset, storage, strided
+from gradrepl.engine.views import geometry_of, offset, owner, storage, strided
 
 NO_LEVEL = "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
 NESTED = "Nested forward mode AD is not supported at the moment"
@@ -38,8 +38,8 @@ NOT_DIFFERENTIABLE = (
     "return None at that position instead."
 )
 NOT_IN_PLACE = (
-    "An inplace custom Function is not modifying the forward mode gradients inplace. If the forward is modifying an input inplace, then the "
-    "jvp function must modify the corresponding gradient inplace."
+    "An inplace custom Function is not modifying the forward mode gradients inplace. If the forward is modifying an input inplace, then "
+    "the jvp function must modify the corresponding gradient inplace."
 )
 NO_VIEW = "A custom Function's forward is returning a view (or an input as-is) but the jvp is not returning a view."
 OTHER_VIEW = "A custom Function is returning a view but the jvp is not returning a view of the given grad input."
@@ -242,8 +242,7 @@ def push(node, result):
     only_forward = not here.records or all([h or not edge for h, edge in zip(hidden, node.next_edges)])
     in_place, level.wrote = level.wrote is node, None
     if any([t is not None for t in tangents]):
-        graph = here.records and (not only_forward or any([t is not None and t.requires_grad for t in tangents]))
-        for x, tangent in tangents_through(node, tangents, outputs, several, graph):
+        for x, tangent in tangents_through(node, tangents, outputs, several, only_forward):
             outside(lambda x=x, tangent=tangent: settle(x, tangent, tangents[0] if in_place else None, in_place, only_forward))
     elif only_forward:
         for x in outputs:
@@ -282,13 +281,14 @@ def assign(tensor, tangent, only_forward):
         level.tangents.setdefault(tensor.node, {})[tensor.output_nr] = tangent
 
 
-def tangents_through(node, tangents, outputs, several, graph):
-    """(output, tangent) of every output of a node that has one; with a `graph` if one can lead to anything."""
+def tangents_through(node, tangents, outputs, several, only_forward):
+    """(output, tangent) of every output of a node that has one; with a graph where one can lead to anything."""
+    graph = here.records and (not only_forward or any([t is not None and t.requires_grad for t in tangents]))
     mode = here.grad, here.inference
     enter_mode(True, False)
     try:
         if isinstance(node, BackwardCFunction):
-            pairs = outside(lambda: function_tangents(node, tangents, several))
+            pairs = outside(lambda: function_tangents(node, tangents, several, only_forward))
         else:
             pairs = list(zip(outputs, outside(lambda: twice_differentiated(node, tangents, outputs, graph))))
     finally:
@@ -308,17 +308,25 @@ def twice_differentiated(node, tangents, outputs, graph):
             meta = (end.array.shape, end.array.dtype) if isinstance(end, Tensor) else end.output_metas[number]
             pairs.append((fitted(answer, *meta), tangent))
     found = grad([a for a, _ in pairs], dummies, [t for _, t in pairs], True, graph, allow_unused=True) if pairs else [None] * len(dummies)
-    return [NAMES["zeros_like"](x) if f is None else f for x, f in zip(outputs, found)]
+    return [NAMES["zeros_like"](x) if f is None else unshared(f, tangents) for x, f in zip(outputs, found)]
 
 
-def function_tangents(node, tangents, outputs):
+def unshared(found, tangents):
+    """A tangent that no write to another tangent changes."""
+    shared = any([t is not None and owner(t.array) is owner(found.array) for t in tangents])
+    return NAMES["clone"](found) if shared else found
+
+
+def function_tangents(node, tangents, outputs, only_forward):
     """What a custom Function's own `jvp` says."""
     if node._forward_cls.jvp is Function.jvp:
-        raise RuntimeError(NO_JVP)
+        raise NotImplementedError(NO_JVP)
     given: list = [None] * len(node.given)
     for place, tangent in zip(node._tensor_places, tangents):
         given[place] = materialized(tangent, node.given[place], node._materialize)
     versions = [tangent is not None and tangent.counter.version for tangent in given]
+    if only_forward:  # outputs have no graph
+        node.saved_for_forward = tuple([x.alias() if x is not None and x.node is node else x for x in node.saved_for_forward or ()])
     node.forward_mode = True
     try:
         answers = node._forward_cls.jvp(node, *given)
