@@ -1,4 +1,4 @@
-"""The guard around what users call: PyTorch's own errors for wrong arguments, and its names for right ones. Imports nothing.
+"""The guard around what users call: PyTorch's own errors for wrong arguments, and its names for right ones. Imports tensor.
 
 A guard takes the positional arguments of the function it guards and any keywords, so that a wrong call arrives there too. It costs one call
 (90 ns); everything else happens when that call has failed, in mistakes.py. Like an op's recorder it is compiled when first used.
@@ -6,6 +6,8 @@ A guard takes the positional arguments of the function it guards and any keyword
 
 import inspect
 from types import FunctionType
+
+from gradrepl.engine.tensor import Batched
 
 MISTAKES = Exception  # PyTorch looks at the arguments first, so even an error about shapes may have to give way
 GENUINE = "genuine"  # the arguments were right: what the function raised stands
@@ -17,6 +19,7 @@ def {name}({signature}*_excess, **_named):
             else: result = by_name({key}, ({given}*_excess,), {defaults}, _named)
         else: result = {key}({forwarded})
         if result is not NotImplemented: return result
+    except Batched: return batched_call({key}, {home!r}, {name!r}, trimmed(({given}*_excess,), {defaults}), _named)
     except MISTAKES as mistake:
         result = mended({key}, {home!r}, {name!r}, trimmed(({given}*_excess,), {defaults}), _named, mistake)
         if result is GENUINE: raise
@@ -105,6 +108,13 @@ def mended(*call):
     return mended(*call)
 
 
+def batched_call(*call):
+    """The result of a call that asked a batched tensor for its values: by a rule of the function's own, or slice by slice."""
+    from gradrepl.engine.batching.composed import batched_call
+
+    return batched_call(*call)
+
+
 def flattened(values):
     for value in values:
         if isinstance(value, (tuple, list)):
@@ -116,6 +126,8 @@ def flattened(values):
 GUARDS: dict = {}  # key -> guard
 GUARDED: dict = dict(  # the globals of all guards
     MISTAKES=MISTAKES,
+    Batched=Batched,
+    batched_call=batched_call,
     MISSING=MISSING,
     GENUINE=GENUINE,
     by_name=by_name,

@@ -124,9 +124,9 @@ def xpu(self, device=None, non_blocking=False, memory_format=None):
 
 
 def item(self):
-    if here.mapping:
-        raise RuntimeError(NO_ITEM)
     array = self.array
+    if here.mapping and type(array) is not np.ndarray:
+        raise RuntimeError(NO_ITEM)
     if array.size != 1:
         raise RuntimeError(f"a Tensor with {array.size} elements cannot be converted to Scalar")
     return array.item()
@@ -169,7 +169,7 @@ def to_index(self):
 
 
 def truth(self):
-    if here.mapping:
+    if here.mapping and type(self.array) is not np.ndarray:
         raise RuntimeError(NO_BRANCH)
     if self.array.size == 1:
         return bool(self.array.item())

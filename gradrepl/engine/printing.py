@@ -198,16 +198,22 @@ def tensor_text(tensor, contents=None):
 
 
 def __repr__(self, *, tensor_contents=None):
-    if here.transforms > here.mapping and (self.needs_grad or here.run is not None):
-        return tracked_text(self)
-    return tensor_text(self, tensor_contents)
+    return levelled_text(self) if here.transforms else tensor_text(self, tensor_contents)
 
 
-def tracked_text(tensor):
-    """What a function transformed by torch.func sees of its tensors: a wrapper for every transform round it."""
-    text = tensor_text(tensor.detach())
-    for level in range(1, here.transforms + 1):
-        text = f"GradTrackingTensor(lvl={level}, value=\n" + textwrap.indent(text, "    ") + "\n)"
+def levelled_text(tensor):
+    """What a function transformed by torch.func sees of its tensors: a wrapper for every transform that concerns them."""
+    tracked = here.transforms > here.mapping and (tensor.needs_grad or here.run is not None)
+    wrappers, mapped = {}, {level for level, _ in here.batches}
+    while type(tensor.array) is not np.ndarray:
+        wrappers[tensor.level] = f"BatchedTensor(lvl={tensor.level}, bdim={tensor.bdim}, value="
+        tensor = tensor.value
+    if tracked:
+        tensor = tensor.detach()
+        wrappers |= {level: f"GradTrackingTensor(lvl={level}, value=" for level in range(1, here.transforms + 1) if level not in mapped}
+    text = tensor_text(tensor)
+    for level in sorted(wrappers):
+        text = wrappers[level] + "\n" + textwrap.indent(text, "    ") + "\n)"
     return text
 
 

@@ -197,10 +197,13 @@ def running(run: Pass, node: Any) -> Iterator[None]:
 
 
 def summary(tensor: Any) -> Any:
-    return None if tensor is None else summarised(tensor.array, WHOLE)
+    return None if tensor is None else summarised(array_of(tensor), WHOLE)
 
 
 def array_of(tensor: Any) -> Any:
+    """The array of a tensor; of a batched one, which shows but an outline, that of what it wraps."""
+    while tensor is not None and type(tensor.array) is not ndarray:
+        tensor = tensor.value
     return None if tensor is None else tensor.array
 
 
@@ -211,7 +214,7 @@ def raw_step(node: Any, incoming: list, outgoing: list, saved: Any) -> tuple:
         type(node),
         incoming,
         outgoing,
-        [v.array if isinstance(v, Tensor) else v if isinstance(v, PLAIN) else bare(v) for v in saved] if saved else (),
+        [array_of(v) if isinstance(v, Tensor) else v if isinstance(v, PLAIN) else bare(v) for v in saved] if saved else (),
         [e and (id(e[0]) if isinstance(e[0], Tensor) else e[0].sequence_nr, e[1]) for e in node.next_edges],
         getattr(node, "sighting", None),
     )
@@ -233,4 +236,4 @@ def step_of(raw: tuple) -> Step:
 
 def bare(value: Any) -> Any:
     """What may be kept of a rarer value: the arrays of a list of tensors; nothing of the user's."""
-    return [bare(item) for item in value] if isinstance(value, list) else value.array if isinstance(value, Tensor) else None
+    return [bare(item) for item in value] if isinstance(value, list) else array_of(value) if isinstance(value, Tensor) else None

@@ -7,11 +7,17 @@ from gradrepl.engine.ops.products import addmm_op, matmul
 from gradrepl.engine.ops.shapes import t
 from gradrepl.engine.promotion import SCALARS
 from gradrepl.engine.public import publish
+from gradrepl.engine.tensor import Batched
 
 
 def linear(input, weight, bias=None):
     """y = x Aᵀ + b: one product of matrices, whatever the dimensions of x."""
-    if input.array.dtype is not weight.array.dtype and bias is not None:
+    try:
+        same = input.payload.dtype is weight.payload.dtype
+    except Batched:
+        product = matmul(input, weight.t() if weight.array.ndim == 2 else weight, "linear")
+        return product if bias is None else product + bias
+    if not same and bias is not None:
         kinds = SCALARS[input.array.dtype.name], SCALARS[weight.array.dtype.name]
         raise RuntimeError("mat1 and mat2 must have the same dtype, but got {} and {}".format(*kinds))
     if weight.array.ndim == 2 and bias is not None and input.array.ndim == 2:

@@ -10,8 +10,11 @@ import contextlib
 from functools import wraps
 
 from gradrepl import torch
+from gradrepl.engine.batching.nests import bare, nested
+from gradrepl.engine.batching.tensor import physical
 from gradrepl.engine.modes import here
 from gradrepl.engine.node import edge_of
+from gradrepl.torch._functorch.vmap import mapping, vmap
 from gradrepl.torch.utils._pytree import tree_flatten, tree_map, tree_map_only, tree_unflatten, treespec_pprint
 
 NOT_TENSOR = "Thing passed to transform API must be Tensor, got {}"
@@ -54,15 +57,48 @@ def transforming():
 # ---- tensors in and out
 
 
-def entered(tree):
-    """New tensors for a function to see."""
+class Entry:
+    """The tensors that a transform lets in: `given` is what the function sees, `leaves` what the graph ends at, under all levels of vmap."""
 
-    def enter(x):
+    def __init__(self, tree):
+        self.levels = tuple([(level, size) for level, size in here.batches if size is not None])
+        flat, self.spec = tree_flatten(tree)
+        self.leaves = [self.enter(x) for x in flat]
+        self.given = tree_unflatten([nested(x, self.levels) for x in self.leaves], self.spec)
+
+    def enter(self, x):
         if not isinstance(x, torch.Tensor):
             raise ValueError(NOT_TENSOR.format(type(x)))
+        x = bare(x, self.levels) if self.levels else x
         return x.view_as(x) if x.requires_grad else x.detach().requires_grad_()
 
-    return tree_map(enter, tree)
+    def gradients(self, outputs, vectors):
+        """The gradients of what was let in, with their graph, zeros where nothing flows. Without a vector, a single number counts once."""
+        outputs = [bare(x, self.levels) for x in outputs] if self.levels else outputs
+        vectors = [
+            v if v is None and not self.levels else torch.ones_like(x) if v is None else bare(v, self.levels)
+            for x, v in zip(outputs, vectors)
+        ]
+        return [nested(x, self.levels) for x in flowing(outputs, self.leaves, vectors)]
+
+    def pushed(self, outputs, vectors):
+        """(the Jacobian times `vectors`, in the nest of the outputs; the leaves made on the way)"""
+        flat, spec = tree_flatten(outputs)
+        flat, vectors = [bare(x, self.levels) for x in flat], [bare(v, self.levels) for v in vectors]
+        dummies = [torch.zeros_like(x).requires_grad_() for x in flat]
+        back = flowing(flat, self.leaves, dummies)
+        results = flowing(back, dummies, vectors)
+        return tree_unflatten([nested(x, self.levels) for x in results], spec), [*self.leaves, *dummies]
+
+
+def flowing(outputs, inputs, vectors):
+    """autograd.grad with its graph, zeros where nothing flows."""
+    pairs = [(x, v) for x, v in zip(outputs, vectors) if isinstance(x, torch.Tensor) and x.requires_grad]
+    if not pairs or not inputs:
+        return [torch.zeros_like(x) for x in inputs]
+    outputs, vectors = zip(*pairs)
+    found = torch.autograd.grad(outputs, inputs, vectors, create_graph=True, retain_graph=True, allow_unused=True)
+    return [torch.zeros_like(x) if g is None else g for x, g in zip(inputs, found)]
 
 
 def left(tree, own, done=True):
@@ -71,13 +107,17 @@ def left(tree, own, done=True):
     doors = {x.node: x.node.next_edges[0] for x in own if x.node is not None} if done else {}
 
     def leave(x):
-        return x if not x.requires_grad or reaches_others(x, leaves, doors) else x.detach()
+        return x if not x.needs_grad or reaches_others(physical(x), leaves, doors) else x.detach()
 
-    return tree_map_only(torch.Tensor, leave, tree)
+    found = tree_map_only(torch.Tensor, leave, tree)
+    for x in own if done else ():
+        if x.node is None:
+            x.needs_grad = False  # an end that counts no more for the transforms round this one
+    return found
 
 
 def reaches_others(tensor, own, doors):
-    """Whether the graph under a tensor ends at any leaf but the given ones. Edges to doors are led past them."""
+    """Whether the graph under a tensor ends at any live leaf but the given ones. Edges to doors are led past them."""
     seen, stack, found = set(), [edge_of(tensor)], False
     while stack:
         edge = stack.pop()
@@ -86,7 +126,7 @@ def reaches_others(tensor, own, doors):
         end = edge[0]
         seen.add(end)
         if isinstance(end, torch.Tensor):
-            found = found or id(end) not in own
+            found = found or end.needs_grad and id(end) not in own
         elif end not in doors:
             end.next_edges = tuple([doors.get(e[0], e) if e else e for e in end.next_edges])
             stack += end.next_edges
@@ -128,16 +168,6 @@ def split_aux(result, who, has_aux):
     return result
 
 
-def gradients(outputs, inputs, vectors):
-    """autograd.grad with its graph, zeros where nothing flows."""
-    pairs = [(x, v) for x, v in zip(outputs, vectors) if isinstance(x, torch.Tensor) and x.requires_grad]
-    if not pairs or not inputs:
-        return [torch.zeros_like(x) for x in inputs]
-    outputs, vectors = zip(*pairs)
-    found = torch.autograd.grad(outputs, inputs, vectors, create_graph=True, retain_graph=True, allow_unused=True)
-    return [torch.zeros_like(x) if g is None else g for x, g in zip(inputs, found)]
-
-
 # ---- grad
 
 
@@ -147,15 +177,14 @@ def grad_and_value(func, argnums=0, has_aux=False):
     @wraps(func)
     def wrapper(*args, **kwargs):
         with transforming():
-            chosen = entered(argnums_of(argnums, args))
-            output, aux = split_aux(func(*with_arguments(argnums, args, chosen), **kwargs), "grad_and_value(f)(*args)", has_aux)
+            entry = Entry(argnums_of(argnums, args))
+            output, aux = split_aux(func(*with_arguments(argnums, args, entry.given), **kwargs), "grad_and_value(f)(*args)", has_aux)
             if not isinstance(output, torch.Tensor):
                 raise RuntimeError(NOT_A_TENSOR.format(type(output)))
             if output.dim() != 0:
                 raise RuntimeError(NOT_SCALAR.format(output.dim()))
-            leaves, spec = tree_flatten(chosen)
-            found = tree_unflatten(gradients([output], leaves, [None]), spec)
-            found, output, aux = left((found, output, aux), leaves)
+            found = tree_unflatten(entry.gradients([output], [None]), entry.spec)
+            found, output, aux = left((found, output, aux), entry.leaves)
         return (found, (output, aux)) if has_aux else (found, output)
 
     return wrapper
@@ -183,24 +212,23 @@ def vjp(func, *primals, has_aux=False):
 def vjp_of(func, args, argnums, has_aux):
     """vjp for all arguments, or for the chosen ones."""
     with transforming():
-        chosen = entered(args if argnums is None else argnums_of(argnums, args))
-        result = func(*(chosen if argnums is None else with_arguments(argnums, args, chosen)))
+        entry = Entry(args if argnums is None else argnums_of(argnums, args))
+        result = func(*(entry.given if argnums is None else with_arguments(argnums, args, entry.given)))
         outputs, aux = split_aux(result, "vjp(f, *primals)", has_aux)
         flat, spec = tree_flatten(outputs)
         for x in flat:
             if not isinstance(x, torch.Tensor):
                 raise RuntimeError(f"vjp(f, *primals): expected f(*primals) to return only tensors, got unsupported type {type(x)}")
-        leaves, chosen_spec = tree_flatten(chosen)
-        shown, aux = left((outputs, aux), leaves, False)
+        shown, aux = left((outputs, aux), entry.leaves, False)
 
     def wrapper(cotangents, retain_graph=True, create_graph=None):
         vectors, found_spec = tree_flatten(cotangents)
         if found_spec != spec:
             raise RuntimeError(COTANGENTS.format(treespec_pprint(found_spec), treespec_pprint(spec)))
         with transforming():
-            return left(tree_unflatten(gradients(flat, leaves, vectors), chosen_spec), leaves, False)
+            return left(tree_unflatten(entry.gradients(flat, vectors), entry.spec), entry.leaves, False)
 
-    wrapper.inputs = leaves
+    wrapper.inputs = entry.leaves
     return (shown, wrapper, aux) if has_aux else (shown, wrapper)
 
 
@@ -218,28 +246,20 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
         if x.shape != v.shape:
             raise RuntimeError(TANGENT_SIZE.format(list(x.shape), list(v.shape)))
     with transforming():
-        inputs = entered(flat)
-        outputs, aux = split_aux(func(*tree_unflatten(inputs, spec)), "jvp(f, primals, tangents)", has_aux)
-        results, own = pushed(outputs, inputs, vectors)
+        entry = Entry(primals)
+        outputs, aux = split_aux(func(*entry.given), "jvp(f, primals, tangents)", has_aux)
+        results, own = entry.pushed(outputs, vectors)
         outputs, results, aux = left((outputs, results, aux), own)
     return (outputs, results, aux) if has_aux else (outputs, results)
-
-
-def pushed(outputs, inputs, vectors):
-    """(the Jacobian times `vectors`, in the nest of the outputs; the leaves made on the way)"""
-    flat, spec = tree_flatten(outputs)
-    dummies = [torch.zeros_like(x).requires_grad_() for x in flat]
-    back = gradients(flat, inputs, dummies)
-    return tree_unflatten(gradients(back, dummies, vectors), spec), [*inputs, *dummies]
 
 
 def linearize(func, *primals):
     """(func(*primals), a function that multiplies the Jacobian there with tangents)"""
     flat, spec = tree_flatten(primals)
     with transforming():
-        inputs = entered(flat)
-        outputs = func(*tree_unflatten(inputs, spec))
-        shown = left(outputs, inputs, False)
+        entry = Entry(primals)
+        outputs = func(*entry.given)
+        shown = left(outputs, entry.leaves, False)
 
     def jvp_fn(*tangents):
         vectors, found_spec = tree_flatten(tangents)
@@ -249,7 +269,7 @@ def linearize(func, *primals):
             if x.shape != v.shape:
                 raise RuntimeError(LINEAR_SIZE.format(i, v.shape, x.shape))
         with transforming():
-            results, own = pushed(outputs, inputs, vectors)
+            results, own = entry.pushed(outputs, vectors)
             return left(results, own, False)
 
     return shown, jvp_fn
@@ -258,8 +278,20 @@ def linearize(func, *primals):
 # ---- Jacobians
 
 
+def basis_of(tensors):
+    """Unit vectors in the space of all these tensors together: for each of them its part of every one, rows in front."""
+    count = sum(x.numel() for x in tensors)
+    parts, start = [], 0
+    for x in tensors:
+        part = x.new_zeros(count, x.numel())
+        part.diagonal(-start).fill_(1)
+        parts.append(part.view(count, *x.shape))
+        start += x.numel()
+    return parts
+
+
 def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_copy=False):
-    """A function that gives the Jacobian of `func`, a row at a time."""
+    """A function that gives the Jacobian of `func`, its rows at once, or so many at once."""
     if chunk_size is not None and chunk_size <= 0:
         raise ValueError("jacrev: `chunk_size` should be greater than 0.")
 
@@ -267,36 +299,32 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_
     def wrapper(*args):
         outputs, pull, *aux = vjp_of(func, args, argnums, has_aux)
         flat, spec = tree_flatten(outputs)
-        rows = [jacobian_of(i, flat, spec, pull) for i in range(len(flat))]
-        found = left(tree_unflatten(rows, spec), pull.inputs)
+        basis = basis_of(flat)
+        runs = [rows_of(pull, chunk, spec) for chunk in zip(*[x.split(chunk_size or max(len(x), 1)) for x in basis])]
+        leaves, input_spec = zip(*map(tree_flatten, runs))
+        columns = [parts[0] if len(parts) == 1 else torch.cat(parts, 0) for parts in zip(*leaves)]
+        blocks = [tree_unflatten(block, input_spec[0]) for block in zip(*[split_rows(x, flat) for x in columns])]
+        found = left(tree_unflatten(blocks, spec), pull.inputs)
         return (found, aux[0]) if has_aux else found
 
     return wrapper
 
 
-def jacobian_of(i, outputs, spec, pull):
-    """The Jacobian of the output number `i`."""
-    zeros = [torch.zeros_like(x) for x in outputs]
-    found = [pull(tree_unflatten([*zeros[:i], unit, *zeros[i + 1 :]], spec)) for unit in units_of(outputs[i])]
-    return stacked(found, lambda parts: torch.stack(parts).reshape(outputs[i].shape + parts[0].shape))
+def rows_of(pull, basis, spec):
+    """Some rows of a Jacobian: a single one needs no vmap."""
+    if len(basis[0]) != 1:
+        return vmap(pull)(tree_unflatten(basis, spec))
+    return tree_map(lambda x: x.unsqueeze(0), pull(tree_unflatten([x.squeeze(0) for x in basis], spec)))
 
 
-def units_of(tensor):
-    """The unit vectors of a tensor's space."""
-    for n in range(tensor.numel()):
-        unit = torch.zeros(tensor.numel(), dtype=tensor.dtype)
-        unit[n] = 1
-        yield unit.reshape(tensor.shape)
-
-
-def stacked(trees, join):
-    """One nest whose leaves join those of several like it."""
-    leaves, spec = zip(*map(tree_flatten, trees))
-    return tree_unflatten([join(list(column)) for column in zip(*leaves)], spec[0])
+def split_rows(rows, outputs):
+    """The rows of all outputs, taken apart by output."""
+    parts = rows.split([x.numel() for x in outputs], dim=0)
+    return [part.view(x.shape + part.shape[1:]) for part, x in zip(parts, outputs)]
 
 
 def jacfwd(func, argnums=0, has_aux=False, *, randomness="error", chunk_size=None):
-    """A function that gives the Jacobian of `func`, a column at a time."""
+    """A function that gives the Jacobian of `func`, its columns at once."""
 
     @wraps(func)
     def wrapper(*args):
@@ -305,26 +333,31 @@ def jacfwd(func, argnums=0, has_aux=False, *, randomness="error", chunk_size=Non
         for x in flat:
             if not isinstance(x, torch.Tensor):
                 raise AttributeError(f"{type(x).__name__!r} object has no attribute 'numel'")
-        with transforming():
-            inputs = entered(flat)
-            result = func(*with_arguments(argnums, args, tree_unflatten(inputs, spec)))
+        basis = basis_of(flat)
+        with mapping(randomness, None), transforming():  # the vectors alone are batched, and the function does not see them
+            entry = Entry(chosen)
+            result = func(*with_arguments(argnums, args, entry.given))
             outputs, aux = split_aux(result, "jacfwd(f)(*args)", has_aux)
-            blocks, made = zip(*[columns_of(i, inputs, outputs) for i in range(len(inputs))])
-            found = tree_map(lambda *each: tree_unflatten(each, spec), blocks[0], *blocks[1:])
-            found, aux = left((found, aux), [*inputs, *[x for each in made for x in each]])
+        made = []
+
+        def push(*vectors):
+            results, own = entry.pushed(outputs, vectors)
+            made.extend(own)
+            return results
+
+        with transforming():
+            columns = vmap(push)(*basis)
+        found = tree_map(lambda x: tree_unflatten(split_columns(x, flat), spec), columns)
+        found, aux = left((found, aux), [*entry.leaves, *made])
         return (found, aux) if has_aux else found
 
     return wrapper
 
 
-def columns_of(i, inputs, outputs):
-    """(the Jacobian by the input number `i`, the leaves made on the way)"""
-    zeros, columns, made = [torch.zeros_like(x) for x in inputs], [], []
-    for unit in units_of(inputs[i]):
-        column, own = pushed(outputs, inputs, [*zeros[:i], unit, *zeros[i + 1 :]])
-        columns.append(column)
-        made += own
-    return stacked(columns, lambda parts: torch.stack(parts, -1).reshape(parts[0].shape + inputs[i].shape)), made
+def split_columns(columns, inputs):
+    """The columns of all inputs, taken apart by input."""
+    parts = columns.movedim(0, -1).split([x.numel() for x in inputs], dim=-1)
+    return [part.unflatten(-1, x.shape) if x.dim() else part.squeeze(-1) for part, x in zip(parts, inputs)]
 
 
 def hessian(func, argnums=0):

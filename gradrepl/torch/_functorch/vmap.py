@@ -1,11 +1,15 @@
-"""vmap by its definition: the function runs on each slice, and the results are stacked. Imports the public torch and the engine's modes."""
+"""vmap: the function runs once, on batched tensors. Imports the public torch, the engine's batched tensors and modes."""
 
 __name__ = __name__.removeprefix("gradrepl.")
 
-from functools import partial, wraps
+import contextlib
+from functools import wraps
 
 from gradrepl import torch
+from gradrepl.engine.batching.dispatch import moved
+from gradrepl.engine.batching.tensor import BatchedTensor, wrapped
 from gradrepl.engine.modes import here
+from gradrepl.engine.tensor import Batched
 from gradrepl.torch.utils._pytree import broadcast_to_and_flatten, tree_flatten, tree_unflatten
 
 NO_INPUTS = (
@@ -33,6 +37,8 @@ OUT_STRUCTURE = (
     "has structure {}."
 )
 RANDOMNESS = "Only allowed values for randomness are 'error', 'different', or 'same'. Got {}"
+BATCHED_OUTPUT = "vmap({}, ...): `{}` can not return a BatchedTensor when out_dim is None"
+NO_RULE = "Batching rule not implemented; a batched tensor was asked for its values."
 
 
 def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
@@ -43,27 +49,90 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
         raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
 
     @wraps(func)
-    def wrapped(*args, **kwargs):
+    def wrapper(*args, **kwargs):
         name = getattr(func, "__name__", repr(func))
         leaves, dims, spec = mapped(name, args, in_dims)
         count = common_size(leaves, dims, name, in_dims)
-        state = torch.get_rng_state() if randomness == "same" else None
-        columns = []
-        here.transforms += 1
-        here.mapping += 1
-        outer, here.randomness = here.randomness, randomness
-        try:
-            for n in range(max(count, 1)):
-                if state is not None:
-                    torch.set_rng_state(state)
-                columns.append(func(*tree_unflatten(slices(leaves, dims, n, count), spec), **kwargs))
-        finally:
-            here.transforms -= 1
-            here.mapping -= 1
-            here.randomness = outer
-        return joined(columns, out_dims, name, count)
 
-    return wrapped
+        def run(leaves, count):
+            return once(func, name, tree_of(leaves, spec), dims, out_dims, randomness, kwargs, count)
+
+        if chunk_size is None:
+            return tree_unflatten(*run(leaves, count)[:2])
+        return joined([run(chunk, size) for chunk, size in chunks(leaves, dims, count, chunk_size)])
+
+    return wrapper
+
+
+def tree_of(leaves, spec):
+    return lambda entered: tree_unflatten([entered(x, n) for n, x in enumerate(leaves)], spec)
+
+
+def once(func, name, arguments, dims, out_dims, randomness, kwargs, count):
+    """One run of the function: (the leaves of the result, their nest, where the batch was put)."""
+    with mapping(randomness, count) as level:
+        inputs = arguments(lambda x, n: x if dims[n] is None else wrapped(x, dims[n], level))
+        try:
+            result = func(*inputs, **kwargs)
+        except Batched:
+            raise RuntimeError(NO_RULE)
+    leaves, spec = tree_flatten(result)
+    places = broadcast_to_and_flatten(out_dims, spec, lambda dim: isinstance(dim, int) or dim is None)
+    if places is None:
+        raise ValueError(OUT_STRUCTURE.format(name, out_dims, tree_flatten(out_dims)[1], spec))
+    return [left(x, dim, level, name, count) for x, dim in zip(leaves, places)], spec, places
+
+
+@contextlib.contextmanager
+def mapping(randomness, count):
+    """Inside, this thread is one level deeper. Without a count nothing that the function sees is batched there."""
+    outer = here.randomness, here.batches
+    here.transforms += 1
+    here.mapping += 1
+    here.randomness, here.batches = randomness, (*here.batches, (here.transforms, count))
+    try:
+        yield here.transforms
+    finally:
+        here.transforms -= 1
+        here.mapping -= 1
+        here.randomness, here.batches = outer
+
+
+def left(x, dim, level, name, count):
+    """A result, its batch an ordinary dimension again."""
+    held = isinstance(x, BatchedTensor) and x.level == level
+    if not isinstance(x, torch.Tensor):
+        if dim is None:
+            return x
+        raise ValueError(RETURNED.format(name, name, type(x)))
+    if dim is None:
+        if held:
+            raise ValueError(BATCHED_OUTPUT.format(name, name))
+        return x
+    rank = x.dim() + 1
+    if not -rank <= dim < rank:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {dim})")
+    if not held:
+        return repeated(x, dim % rank, count)
+    return moved(x.value, x.bdim, dim % rank)
+
+
+def repeated(x, dim, count):
+    """A result that is the same for all examples."""
+    return x.unsqueeze(dim).expand(*x.shape[:dim], count, *x.shape[dim:])
+
+
+def chunks(leaves, dims, count, size):
+    """The arguments of every run, where only so many examples may run at once."""
+    for start in range(0, count, size):
+        length = min(size, count - start)
+        yield [x if d is None else x.narrow(d, start, length) for x, d in zip(leaves, dims)], length
+
+
+def joined(runs):
+    """The results of several runs as one."""
+    columns, spec, places = zip(*[run[0] for run in runs]), runs[0][1], runs[0][2]
+    return tree_unflatten([column[0] if dim is None else torch.cat(column, dim) for column, dim in zip(columns, places)], spec)
 
 
 def mapped(name, args, in_dims):
@@ -101,25 +170,3 @@ def common_size(leaves, dims, name, in_dims):
     return sizes[0]
 
 
-def slices(leaves, dims, n, count):
-    """The arguments of one call. Over nothing, the function is called on zeros, for the shape of its result."""
-    if not count:
-        return [x if d is None else x.new_zeros(x.shape[:d] + x.shape[d + 1 :]) for x, d in zip(leaves, dims)]
-    return [x if d is None else x.select(d, n) for x, d in zip(leaves, dims)]
-
-
-def joined(columns, out_dims, name, count):
-    """The results of all calls as one."""
-    leaves, specs = zip(*map(tree_flatten, columns))
-    dims = broadcast_to_and_flatten(out_dims, specs[0], lambda dim: isinstance(dim, int) or dim is None)
-    if dims is None:
-        raise ValueError(OUT_STRUCTURE.format(name, out_dims, tree_flatten(out_dims)[1], specs[0]))
-    for x, dim in zip(leaves[0], dims):
-        if not isinstance(x, torch.Tensor) and dim is not None:
-            raise ValueError(RETURNED.format(name, name, type(x)))
-    stack = partial(stacked, count=count)
-    return tree_unflatten([column[0] if dim is None else stack(column, dim) for column, dim in zip(zip(*leaves), dims)], specs[0])
-
-
-def stacked(column, dim, count):
-    return torch.stack(column, dim) if count else column[0].unsqueeze(dim).narrow(dim, 0, 0)

@@ -1,0 +1,51 @@
+"""How functions that are no ops are batched, and a batched tensor's operators. Imports rules."""
+
+from types import FunctionType
+
+from gradrepl.engine.batching.dispatch import RULES, by_slices, call_of
+from gradrepl.engine.batching.tensor import BatchedTensor
+from gradrepl.engine.tensor import Batched, Tensor
+
+
+def batched_call(function, home, name, args, named):
+    """What a public function does that is no op and met a batched tensor."""
+    return call_of(name, function, name.endswith("_") and not name.endswith("__"), args, named)
+
+
+def caught(name, function):
+    """An operator of Python's, which no guard stands round."""
+
+    def operator(self, *args):
+        try:
+            return function(self, *args)
+        except Batched:
+            return batched_call(function, "methods", name, (self, *args), {})
+
+    operator.__name__ = name
+    return operator
+
+
+def reflected(name, plain):
+    """`a - x` where only `x` is batched: Python asks the subclass first, but it is `a` that comes first."""
+
+    def operator(self, other):
+        function = getattr(Tensor, plain if isinstance(other, Tensor) else name)
+        first, second = (other, self) if isinstance(other, Tensor) else (self, other)
+        try:
+            return function(first, second)
+        except Batched:
+            return batched_call(function, "methods", plain, (first, second), {})
+
+    operator.__name__ = name
+    return operator
+
+
+for name, function in list(vars(Tensor).items()):
+    if not (name.startswith("__") and isinstance(function, FunctionType)) or name in ("__repr__", "__format__", "__init__", "__new__"):
+        continue
+    plain = f"__{name[3:]}"
+    if name.startswith("__r") and hasattr(Tensor, plain) and name not in ("__reversed__", "__repr__"):
+        setattr(BatchedTensor, name, reflected(name, plain))
+    elif getattr(function, "declaration", None) is None:
+        setattr(BatchedTensor, name, caught(name, function))
+BatchedTensor.__hash__ = Tensor.__hash__
