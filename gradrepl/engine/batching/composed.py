@@ -2,7 +2,7 @@
 
 from types import FunctionType
 
-from gradrepl.engine.batching.dispatch import RULES, by_slices, call_of
+from gradrepl.engine.batching.dispatch import call_of
 from gradrepl.engine.batching.tensor import BatchedTensor
 from gradrepl.engine.tensor import Batched, Tensor
 

@@ -1,9 +1,8 @@
-"""From an op that met a batched tensor to the op's rule, and the way without a rule: slice by slice. Imports tensor and the engine's ops."""
+"""From an op that met a batched tensor to the op's rule, and the way without a rule: slice by slice. Imports tensor and the engine."""
 
 import numpy as np
 
 from gradrepl.engine.batching.tensor import BatchedTensor, highest, size_of, wrapped
-from gradrepl.engine.modes import here
 from gradrepl.engine.names import NAMES
 from gradrepl.engine.recorder import NOTHING
 from gradrepl.engine.tensor import Tensor

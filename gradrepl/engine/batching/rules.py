@@ -25,13 +25,14 @@ def rule(*names):
 # ---- element by element
 
 UNARY = """
-    add_scalar sub_scalar rsub_scalar mul_scalar div_scalar remainder_scalar fmod_scalar pow_scalar pow_number neg clone fill_scalar fill zero
-    to_copy copysign_scalar relu threshold elu celu elu_written celu_written gelu silu mish softplus hardtanh hardsigmoid hardswish leaky_relu
-    leaky_relu_written softshrink hardshrink gt_scalar ge_scalar lt_scalar le_scalar eq_scalar ne_scalar logical_not logical_not_like
-    bitwise_not conj_view conj_physical_of conj_physical_written angle clamp_numbers clamp_min_number clamp_max_number erf erfc erfinv
-    erfcx lgamma digamma polygamma_of mvlgamma abs exp exp2 expm1 log log2 log10 log1p sqrt rsqrt reciprocal sin cos tan asin acos atan sinh
-    cosh tanh asinh acosh atanh asinh_written acosh_written atanh_written sigmoid sign sgn floor ceil trunc round_whole round_decimals frac
-    deg2rad rad2deg nan_to_num logit sinc frexp_parts alias_of log_sigmoid_forward i0 i1 i0e i1e entr ndtri log_ndtr ndtr
+    add_scalar sub_scalar rsub_scalar mul_scalar div_scalar remainder_scalar fmod_scalar pow_scalar pow_number neg clone fill_scalar
+    fill zero to_copy copysign_scalar relu threshold elu celu elu_written celu_written gelu silu mish softplus hardtanh hardsigmoid
+    hardswish leaky_relu leaky_relu_written softshrink hardshrink gt_scalar ge_scalar lt_scalar le_scalar eq_scalar ne_scalar
+    logical_not logical_not_like bitwise_not conj_view conj_physical_of conj_physical_written angle clamp_numbers clamp_min_number
+    clamp_max_number erf erfc erfinv erfcx lgamma digamma polygamma_of mvlgamma abs exp exp2 expm1 log log2 log10 log1p sqrt rsqrt
+    reciprocal sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh asinh_written acosh_written atanh_written sigmoid sign sgn
+    floor ceil trunc round_whole round_decimals frac deg2rad rad2deg nan_to_num logit sinc frexp_parts alias_of log_sigmoid_forward i0
+    i1 i0e i1e entr ndtri log_ndtr ndtr
 """
 PAIRS = """
     add sub rsub_tensor mul div div_mode floor_divided remainder_tensor fmod_tensor pow_tensor atan2 hypot logaddexp logaddexp2
@@ -85,9 +86,7 @@ def check_room(call, target, tensors):
 # ---- a dimension more
 
 # what is done to a parameter of this name: a dimension, several of them (None or none at all stands for all), or the sizes of an example
-KINDS = dict(
-    dict.fromkeys("dim dim0 dim1 dim2 dimension dims".split(), "dims"), size="sizes", input_sizes="sizes", sizes="sizes"
-)
+KINDS = dict(dict.fromkeys("dim dim0 dim1 dim2 dimension dims".split(), "dims"), size="sizes", input_sizes="sizes", sizes="sizes")
 SHAPED = """
     select_at select_backward slice_dim slice_backward view_sizes reshape_alias unsafe_view transpose squeeze_dims diagonal
     diagonal_backward unbind split_equal unsafe_split_equal split_sizes_op

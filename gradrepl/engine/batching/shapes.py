@@ -7,9 +7,7 @@ from gradrepl.engine.dims import require
 from gradrepl.engine.names import NAMES
 from gradrepl.engine.tensor import Tensor
 
-MASKED = (
-    "vmap: We do not support batching operators that can support dynamic shape. Attempting to batch over indexing with a boolean mask."
-)
+MASKED = "vmap: We do not support batching operators that can support dynamic shape. Attempting to batch over indexing with a boolean mask."
 
 
 @rule("unsqueeze unsqueeze_copied")
@@ -218,7 +216,9 @@ def index_put(call, self, indices, values, accumulate=False):
     values = call.padded(values, len(shape)) if call.holds(values) else values
     if at:
         full = NAMES["expand_sizes"](values, (call.size, *shape))
-        values = NAMES["permute_dims"](full, (0, *range(1 + at, 1 + at + count), *range(1, 1 + at), *range(1 + at + count, full.array.ndim)))
+        values = NAMES["permute_dims"](
+            full, (0, *range(1 + at, 1 + at + count), *range(1, 1 + at), *range(1 + at + count, full.array.ndim))
+        )
     return call.wrap(call.function(value, places, values, accumulate))
 
 

@@ -35,7 +35,9 @@ class Outline:
     __getattr__ = __array__ = __array_ufunc__ = __array_function__ = __getitem__ = __setitem__ = __iter__ = __bool__ = refuse
 
 
-for name in """add sub mul truediv floordiv mod pow matmul and or xor lshift rshift radd rsub rmul rtruediv rfloordiv rmod rpow rmatmul rand ror
+for (
+    name
+) in """add sub mul truediv floordiv mod pow matmul and or xor lshift rshift radd rsub rmul rtruediv rfloordiv rmod rpow rmatmul rand ror
     rxor eq ne lt le gt ge neg pos abs invert int float complex index contains iadd isub imul itruediv iand ior ixor""".split():
     setattr(Outline, f"__{name}__", refuse)
 

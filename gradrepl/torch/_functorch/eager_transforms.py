@@ -58,7 +58,7 @@ def transforming():
 
 
 class Entry:
-    """The tensors that a transform lets in: `given` is what the function sees, `leaves` what the graph ends at, under all levels of vmap."""
+    """The tensors that a transform lets in: `given` is what the function sees, `leaves` what the graph ends at, under all vmaps."""
 
     def __init__(self, tree):
         self.levels = tuple([(level, size) for level, size in here.batches if size is not None])

@@ -75,7 +75,7 @@ def once(func, name, arguments, dims, out_dims, randomness, kwargs, count):
         try:
             result = func(*inputs, **kwargs)
         except Batched:
-            raise RuntimeError(NO_RULE)
+            raise RuntimeError(NO_RULE) from None
     leaves, spec = tree_flatten(result)
     places = broadcast_to_and_flatten(out_dims, spec, lambda dim: isinstance(dim, int) or dim is None)
     if places is None:
@@ -168,5 +168,3 @@ def common_size(leaves, dims, name, in_dims):
     if len(set(sizes)) > 1:
         raise ValueError(UNEQUAL.format(sizes))
     return sizes[0]
-
-
