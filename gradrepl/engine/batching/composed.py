@@ -40,12 +40,12 @@ def reflected(name, plain):
     return operator
 
 
+BARE = {"__repr__", "__format__", "__init__", "__new__", "__hash__"}
 for name, function in list(vars(Tensor).items()):
-    if not (name.startswith("__") and isinstance(function, FunctionType)) or name in ("__repr__", "__format__", "__init__", "__new__"):
+    if not (name.startswith("__") and isinstance(function, FunctionType)) or name in BARE:
         continue
     plain = f"__{name[3:]}"
-    if name.startswith("__r") and hasattr(Tensor, plain) and name not in ("__reversed__", "__repr__"):
+    if name.startswith("__r") and hasattr(Tensor, plain) and name != "__reversed__":
         setattr(BatchedTensor, name, reflected(name, plain))
     elif getattr(function, "declaration", None) is None:
         setattr(BatchedTensor, name, caught(name, function))
-BatchedTensor.__hash__ = Tensor.__hash__

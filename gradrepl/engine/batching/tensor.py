@@ -68,6 +68,7 @@ class BatchedTensor(Tensor):
     __module__ = "torch"
     __slots__ = ("value", "bdim", "level", "outline")
     __torch_function__ = _disabled_torch_function_impl
+    __hash__ = Tensor.__hash__
     payload = property(refuse)
     needs_grad, node, output_nr = passed_on("needs_grad"), passed_on("node"), passed_on("output_nr")
     counter, origin, extras = passed_on("counter"), passed_on("origin"), passed_on("extras")
