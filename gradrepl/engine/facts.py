@@ -230,7 +230,6 @@ for name, fact in dict(
     nbytes=lambda self: self.array.nbytes,
     itemsize=lambda self: self.array.itemsize,
     ndim=lambda self: self.array.ndim,
-    volatile=lambda self: False,
     grad_dtype=lambda self: OF_ARRAY[self.array.dtype],
     layout=lambda self: LAYOUTS["strided"],
     is_cpu=lambda self: True,
@@ -238,6 +237,18 @@ for name, fact in dict(
     name=lambda self: None,
 ).items():
     setattr(Tensor, name, property(fact))
+
+
+def volatile(self):
+    warn("volatile was removed (Variable.volatile is always False)")
+    return False
+
+
+def set_volatile(self, value):
+    warn("volatile was removed and now has no effect. Use `with torch.no_grad():` instead.")
+
+
+setattr(Tensor, "volatile", property(volatile, set_volatile))  # noqa: B010
 for name in (
     "is_cuda is_sparse is_sparse_csr is_quantized is_meta is_mps is_xpu is_mkldnn is_nested is_vulkan is_xla is_ipu is_maia is_mtia".split()
 ):

@@ -10,6 +10,8 @@ from gradrepl.engine.missing import NotImplementedNode
 from gradrepl.engine.names import NAMES
 from gradrepl.engine.node import AccumulateGrad, InputMetadata
 from gradrepl.engine.random import Generator
+from gradrepl.engine.replay import is_view_replay_enabled as _is_view_replay_enabled
+from gradrepl.engine.replay import set_view_replay_enabled as _set_view_replay_enabled
 from gradrepl.engine.running import current_node as _current_autograd_node
 from gradrepl.engine.running import execution_order as _current_graph_task_execution_order
 from gradrepl.engine.running import keeps_graph
@@ -18,7 +20,7 @@ from gradrepl.engine.running import will_run_node as _will_engine_execute_node
 from gradrepl.engine.saved import SavedTensor
 from gradrepl.engine.subclasses import DisableTorchFunctionSubclass, _disabled_torch_function_impl
 from gradrepl.engine.tensor import Tensor as TensorBase
-from gradrepl.engine.views import CopySlices
+from gradrepl.engine.views import CopySlices, set_versions
 
 KNOWN = AccumulateGrad, CopySlices, NotImplementedNode, Error, UndefinedGradBackward, DelayedError, UndefinedGrad
 
@@ -47,20 +49,10 @@ class _WeakTensorRef:
         return self._reference() is None
 
 
-def _unsafe_set_version_counter(tensors, versions):
-    """Set how often tensors were written, whatever was saved of them."""
-    if len(tensors) != len(versions):
-        raise RuntimeError(f"tensors_len={len(tensors)}, versions_len={len(versions)}")
-    for tensor, version in zip(tensors, versions):
-        if version < 0:
-            raise RuntimeError(f"Cannot set a version_counter to a value below 0: {version}")
-        tensor.share_counter().version = version
-
-
 _functions = _Functions()
 _autograd = SimpleNamespace(
     SavedTensor=SavedTensor,
     _InputMetadata=InputMetadata,
     _get_current_graph_task_keep_graph=keeps_graph,
-    _unsafe_set_version_counter=_unsafe_set_version_counter,
+    _unsafe_set_version_counter=set_versions,
 )

@@ -12,6 +12,10 @@ from gradrepl.engine.modes import enable_grad, inference_mode, no_grad, set_grad
 _SUBMODULES = {"anomaly_mode", "forward_ad", "function", "functional", "grad_mode", "graph", "profiler", "variable"}
 _HOMES = {
     "Variable": "variable",
+    "_calculate_shape": "graph",
+    "_force_original_view_tracking": "grad_mode",
+    "_unsafe_preserve_version_counter": "grad_mode",
+    "is_view_replay_enabled": "grad_mode",
     "detect_anomaly": "anomaly_mode",
     "enforce_grad_layout_policy": "grad_mode",
     "gradcheck": "gradcheck",
@@ -23,6 +27,8 @@ _HOMES = {
 
 
 def __getattr__(name):
+    if name == "torch":
+        return _importlib.import_module("gradrepl.torch")
     if name in _SUBMODULES:
         return _importlib.import_module(f"gradrepl.torch.autograd.{name}")
     if name not in _HOMES:

@@ -7,6 +7,7 @@ import functools
 import threading
 
 from gradrepl.engine.backward import GradientEdge, get_gradient_edge, target_edge
+from gradrepl.engine.dtypes import Size
 from gradrepl.engine.modes import here
 from gradrepl.engine.node import Node as _Node
 from gradrepl.engine.running import current_run, will_run
@@ -114,6 +115,15 @@ class disable_saved_tensors_hooks:
                 return function(*args, **kwargs)
 
         return within
+
+
+def _calculate_shape(output, grad, is_grads_batched):
+    """The shapes that an output and its gradient have, for comparison."""
+    if isinstance(output, GradientEdge):
+        if is_grads_batched:
+            raise RuntimeError("Batched grads are not supported with GradientEdge")
+        return Size(output.node.output_metas[output.output_nr][0]), grad.shape
+    return output.shape, grad.shape[1:] if is_grads_batched else grad.shape
 
 
 def increment_version(tensor):

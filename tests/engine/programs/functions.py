@@ -112,3 +112,66 @@ F = make(fw, bw)
 print(F, F.apply, F._backward_cls, F.apply(a).grad_fn.metadata)
 y = F.apply(a)
 print(y.grad_fn.__class__, y.grad_fn.name(), y, y.grad_fn._raw_saved_tensors, repr(y.grad_fn._forward_cls))
+
+
+# saved tensors that are given once, gradients in a list, inputs that are views
+def tried(what, act):
+    try:
+        print(what, act())
+    except Exception as error:
+        print(what, f"{type(error).__name__}: {error}")
+
+
+class OnlyOnce(torch.autograd.Function):
+    clear_saved_tensors_on_access = True
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x, None)
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, gradient):
+        x, nothing = ctx.saved_tensors
+        tried("saved, asked again", lambda: ctx.saved_tensors)
+        print(ctx._raw_saved_tensors)
+        return gradient * x
+
+
+class InAList(torch.autograd.Function):
+    boxed_grads_call = True
+
+    @staticmethod
+    def forward(ctx, x, y):
+        return x * 2, y * 3, "no tensor"
+
+    @staticmethod
+    def backward(ctx, gradients):
+        print(gradients)
+        first, second = gradients[:2]
+        gradients.clear()
+        return first * 2, second * 3
+
+
+class Doubled(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.mark_dirty(x.mul_(2))
+        return x, "no tensor"
+
+    @staticmethod
+    def backward(ctx, gradient, _):
+        return gradient * 2
+
+
+p, q = (torch.tensor([1.0, 3.0], requires_grad=True) for _ in range(2))
+once = OnlyOnce.apply(p)
+tried("backward", lambda: once.sum().backward(retain_graph=True))
+tried("backward again", lambda: once.sum().backward())
+print(p.grad)
+doubled, tripled, _ = InAList.apply(p, q)
+tried("both", lambda: torch.autograd.grad((doubled * tripled).sum(), (p, q), retain_graph=True))
+tried("one", lambda: torch.autograd.grad(doubled.sum(), (p, q)))
+print([(list(known.shape), known.dtype, known.device) for known in doubled.grad_fn._input_metadata])
+for what, x in {"a result": p.clone(), "a view of one": p.clone()[:1], "a view without history": p.detach().clone()[:1]}.items():
+    tried(f"several outputs, one of them {what} written:", lambda: Doubled.apply(x)[0])

@@ -97,3 +97,49 @@ state(x=x, v=v)
 attempt(lambda: v.zero_())
 attempt(lambda: (x * 2).requires_grad_(False))
 attempt(lambda: x[0].detach_())
+
+
+# views that are remade by the ops that made them, writes that are not counted
+def flat(x, dim=None):
+    out = x.clone().view(-1) if dim is None else x.clone().transpose(0, dim)[0]
+    return out.add_(1)
+
+
+remade = torch.autograd._force_original_view_tracking
+x = torch.ones(2, 3, requires_grad=True)
+for asked in (False, True):
+    with remade(asked):
+        out, row = flat(x), flat(x, 1)
+        print(torch.autograd.is_view_replay_enabled(), out.grad_fn.name(), row.grad_fn.name(), row.grad_fn.next_functions[0][0].name())
+        whole = x.clone()
+        part, other = whole[0], whole.t()[1]
+        part.mul_(2)
+        other.mul_(3)
+        print([v.grad_fn.name() for v in (whole, part, other)], torch.autograd.grad((part.sum() + 2 * other.sum() + whole.sum()), x))
+    print(torch.autograd.is_view_replay_enabled(), flat(x).grad_fn.name())
+remade(True)
+print(torch.autograd.is_view_replay_enabled(), flat(x).grad_fn.name())
+remade(False)
+
+
+@remade(True)
+def within():
+    return flat(x).grad_fn.name()
+
+
+print(within(), flat(x).grad_fn.name())
+
+y = x.clone().add_(1)
+z = torch.zeros(2)
+with torch.autograd._unsafe_preserve_version_counter((y, z)):
+    y.mul_(2)
+    z.add_(1)
+with torch.autograd._unsafe_preserve_version_counter(z):
+    z.add_(1)
+print(y._version, z._version, z)
+for versions in ((3,), (-1,), (1, 2)):
+    try:
+        torch._C._autograd._unsafe_set_version_counter((z,), versions)
+    except RuntimeError as error:
+        print(error)
+    print(z._version)
