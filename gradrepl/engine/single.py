@@ -148,9 +148,9 @@ def lane_sums(rows, lanes=16):
     """Lines shorter than a vector are added up in turn, longer ones lane by lane, and then the halves of the lanes."""
     length = rows.shape[-1]
     if length < lanes:
-        return in_turn(np.moveaxis(rows, -1, 0))
+        return in_turn(np.ascontiguousarray(front(rows, -1)))
     whole = length // lanes * lanes
-    vectors = in_turn(np.moveaxis(rows[..., :whole].reshape((*rows.shape[:-1], -1, lanes)), -2, 0))
+    vectors = in_turn(front(rows[..., :whole].reshape((*rows.shape[:-1], -1, lanes)), -2))
     vectors[..., : length - whole] += rows[..., whole:]
     while vectors.shape[-1] > 1:
         half = vectors.shape[-1] // 2

@@ -128,7 +128,7 @@ def nll_loss(self, target, weight=None, reduction=1, ignore_index=-100):
 def check_batch(self, target):
     if self.array.ndim == 0:
         raise RuntimeError("Expected 1 or more dimensions (got 0)")
-    if self.array.ndim != 1 and (not target.array.ndim or self.shape[0] != target.shape[0]):
+    if self.array.ndim != 1 and (not target.array.ndim or self.array.shape[0] != target.array.shape[0]):
         raise ValueError(
             f"Expected input batch_size ({self.shape[0]}) to match target batch_size ({target.shape[0] if target.array.ndim else 1})."
         )
@@ -137,9 +137,9 @@ def check_batch(self, target):
 def check_classes(self, target, weight):
     if target.array.ndim > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
-    if self.array.ndim == 1 and target.array.ndim == 1 and target.array.size != 1:
+    if self.array.ndim == 1 and target.array.ndim == 1 and target.array.shape != self.array.shape:
         raise RuntimeError(f"size mismatch (got input: {list(self.shape)}, target: {list(target.shape)})")
-    if weight is not None and weight.shape != self.shape[-1:]:
+    if weight is not None and weight.array.shape != self.array.shape[-1:]:
         raise RuntimeError(
             f"weight tensor should be defined either for all {self.shape[-1]} classes or no classes but got weight tensor of shape: "
             f"{list(weight.shape)}"
@@ -151,7 +151,7 @@ def check_classes(self, target, weight):
 def check_image(self, target):
     if target.array.ndim != 3:
         raise RuntimeError(f"only batches of spatial targets supported (3D tensors) but got targets of dimension: {target.array.ndim}")
-    if self.shape[0] != target.shape[0] or self.shape[2:] != target.shape[1:]:
+    if self.array.shape[0] != target.array.shape[0] or self.shape[2:] != target.shape[1:]:
         raise RuntimeError(f"size mismatch (got input: {list(self.shape)} , target: {list(target.shape)}")
 
 

@@ -149,14 +149,22 @@ def binary_cross_entropy_with_logits(self, target, weight: Maybe = None, pos_wei
 
 
 def class_weights(target, weight, ignore_index, classes, dtype):
-    """The weight of every target's class (zero where it is ignored), and the targets with a valid class put in there."""
+    """The targets with a valid class put in for what is ignored, the weight of each (None: all are one), and what is ignored (or None)."""
+    if target.size and not 0 <= ignore_index < classes and np.maximum.reduce(target.view(f"u{target.itemsize}"), None) < classes:
+        return target, weight if weight is None else weight[target], None  # seen as unsigned, a negative class is a large one
     ignored = target == ignore_index
     outside = target[((target < 0) | (target >= classes)) & ~ignored]
     if outside.size:
         raise IndexError(f"Target {outside.flat[0]} is out of bounds.")
     safe = np.where(ignored, 0, target)
     weights = np.ones(target.shape, dtype) if weight is None else weight[safe]
-    return np.where(ignored, dtype.type(0), weights), safe
+    return safe, np.where(ignored, dtype.type(0), weights), ignored
+
+
+def counted(values, weights, ignored):
+    """Every sample's value by its weight; zero for those that are ignored."""
+    values = values if weights is None else weights * values
+    return values if ignored is None else np.where(ignored, values.dtype.type(0), values)
 
 
 def class_axis(scores):
@@ -181,15 +189,24 @@ def nll_loss2d_forward(self, target: Array, weight: Maybe = None, reduction=1, i
     return nll(self, target, weight, reduction, ignore_index)
 
 
+def places_of(classes, axis, scores):
+    """The index of each sample's own class: every sample's place in its batch, and the class on `axis`."""
+    if scores.ndim == 1:
+        return (classes.reshape(()),)
+    places = np.indices(classes.shape, sparse=True) if classes.ndim > 1 else (np.arange(len(classes)),)
+    return (*places[:axis], classes, *places[axis:])
+
+
 def nll(scores, target, weight, reduction, ignore_index):
     axis = class_axis(scores)
     if weight is not None and weight.dtype != scores.dtype:
         raise RuntimeError(f"expected scalar type {SCALARS[scores.dtype.name]} but found {SCALARS[weight.dtype.name]}")
-    weights, safe = class_weights(target, weight, ignore_index, scores.shape[axis], scores.dtype)
-    losses = -weights * np.take_along_axis(scores, np.expand_dims(safe, axis), axis).squeeze(axis)
+    safe, weights, ignored = class_weights(target, weight, ignore_index, scores.shape[axis], scores.dtype)
+    losses = counted(np.negative(scores[places_of(safe, axis, scores)]), weights, ignored)
     if reduction == 0:
         return losses, np.zeros((), scores.dtype)
-    total, summed = single.in_turn(weights.reshape(-1)), single.in_turn(losses.reshape(-1))
+    total = scores.dtype.type(safe.size) if weights is None else single.in_turn(weights.reshape(-1))
+    summed = single.in_turn(losses.reshape(-1)) + scores.dtype.type(0)  # a sum begins with zero: it is never -0
     return (np.true_divide(summed, total) if reduction == 1 else summed), total
 
 
@@ -200,10 +217,10 @@ def nll(scores, target, weight, reduction, ignore_index):
 )
 def nll_loss_backward(grad_output, self, target: Array, weight: Maybe, reduction, ignore_index, total_weight: Array):
     axis = class_axis(self)
-    weights, safe = class_weights(target, weight, ignore_index, self.shape[axis], self.dtype)
-    each = -weights * (grad_output / total_weight if reduction == 1 else grad_output)
+    safe, weights, ignored = class_weights(target, weight, ignore_index, self.shape[axis], self.dtype)
+    each = np.negative(grad_output / total_weight if reduction == 1 else grad_output)
     result = np.zeros(self.shape, self.dtype)
-    np.put_along_axis(result, np.expand_dims(safe, axis), np.expand_dims(each, axis), axis)
+    result[places_of(safe, axis, self)] = counted(each, weights, ignored)
     return result
 
 

@@ -47,7 +47,7 @@ class NLLLoss(_WeightedLoss):
         self.ignore_index = ignore_index
 
     def forward(self, input, target):
-        return F.nll_loss(input, target, weight=self.weight, ignore_index=self.ignore_index, reduction=self.reduction)
+        return F.nll_loss(input, target, self.weight, None, self.ignore_index, None, self.reduction)
 
 
 class NLLLoss2d(NLLLoss):
@@ -62,8 +62,7 @@ class CrossEntropyLoss(_WeightedLoss):
         self.ignore_index, self.label_smoothing = ignore_index, label_smoothing
 
     def forward(self, input, target):
-        options = dict(weight=self.weight, ignore_index=self.ignore_index, reduction=self.reduction)
-        return F.cross_entropy(input, target, **options, label_smoothing=self.label_smoothing)
+        return F.cross_entropy(input, target, self.weight, None, self.ignore_index, None, self.reduction, self.label_smoothing)
 
 
 class PoissonNLLLoss(_Loss):
