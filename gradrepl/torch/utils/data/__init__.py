@@ -14,9 +14,9 @@ from gradrepl.torch.utils.data.dataset import (
     TensorDataset,
     random_split,
 )
+from gradrepl.torch.utils.data.distributed import DistributedSampler
 from gradrepl.torch.utils.data.sampler import (
     BatchSampler,
-    DistributedSampler,
     RandomSampler,
     Sampler,
     SequentialSampler,

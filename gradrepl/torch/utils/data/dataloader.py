@@ -1,15 +1,23 @@
-"""torch.utils.data.DataLoader, in one process."""
+"""torch.utils.data.DataLoader, its workers in one process with it."""
 
 __name__ = __name__.removeprefix("gradrepl.")
 
+import warnings
 from typing import Generic, TypeVar
 
 from gradrepl import torch
 from gradrepl.torch.utils.data._collate import default_collate, default_convert
+from gradrepl.torch.utils.data._fetching import FETCHERS, Team, Worker, WorkerInfo
 from gradrepl.torch.utils.data.dataset import IterableDataset
 from gradrepl.torch.utils.data.sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 
 _T_co = TypeVar("_T_co", covariant=True)
+NOT_PINNED = "'pin_memory' argument is set as true but no accelerator is found, then device pinned memory won't be used."
+TOO_LONG = "Length of IterableDataset {} was reported to be {}(when accessing len(dataloader)), but {} samples have been fetched. "
+NOT_SHARED_OUT = (
+    "For multiprocessing data-loading, this could be caused by not properly configuring the IterableDataset replica at each worker. Please "
+    "see https://pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset for examples."
+)
 FIXED = "batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers"
 
 
@@ -25,9 +33,9 @@ class _InfiniteConstantSampler(Sampler):
             yield None
 
 
-def get_worker_info():
-    """Nothing, as in the main process: here there are no others."""
-    return None
+def get_worker_info() -> WorkerInfo | None:
+    """What a worker is told about itself; None outside of workers."""
+    return Worker.here
 
 
 def check_options(num_workers, timeout, prefetch_factor, persistent_workers):
@@ -55,6 +63,26 @@ def check_iterable(shuffle, sampler, batch_sampler):
         raise ValueError(
             f"DataLoader with IterableDataset: expected unspecified batch_sampler option, but got batch_sampler={batch_sampler}"
         )
+
+
+def checked_context(context, num_workers):
+    import multiprocessing  # takes its time
+
+    option = "multiprocessing_context option should"
+    if num_workers == 0:
+        raise ValueError(
+            f"multiprocessing_context can only be used with multi-process loading (num_workers > 0), but got num_workers={num_workers}"
+        )
+    if isinstance(context, str):
+        valid = multiprocessing.get_all_start_methods()
+        if context not in valid:
+            raise ValueError(f"{option} specify a valid start method in {valid!r}, but got multiprocessing_context={context!r}")
+        return multiprocessing.get_context(context)
+    if not isinstance(context, multiprocessing.context.BaseContext):
+        raise TypeError(
+            f"{option} be a valid context object or a string specifying the start method, but got multiprocessing_context={context}"
+        )
+    return context
 
 
 class DataLoader(Generic[_T_co]):
@@ -87,6 +115,8 @@ class DataLoader(Generic[_T_co]):
         check_options(num_workers, timeout, prefetch_factor, persistent_workers)
         self.dataset, self.num_workers, self.prefetch_factor, self.pin_memory = dataset, num_workers, prefetch_factor, pin_memory
         self.pin_memory_device, self.timeout, self.worker_init_fn, self.in_order = pin_memory_device, timeout, worker_init_fn, in_order
+        if num_workers > 0 and prefetch_factor is None:
+            self.prefetch_factor = 2
         self.multiprocessing_context = multiprocessing_context
         iterable = isinstance(dataset, IterableDataset)
         self._dataset_kind = _DatasetKind.Iterable if iterable else _DatasetKind.Map
@@ -122,6 +152,14 @@ class DataLoader(Generic[_T_co]):
         super().__setattr__(name, value)
 
     @property
+    def multiprocessing_context(self):
+        return self._context
+
+    @multiprocessing_context.setter
+    def multiprocessing_context(self, context):
+        self._context = context if context is None else checked_context(context, self.num_workers)
+
+    @property
     def _auto_collation(self):
         return self.batch_sampler is not None
 
@@ -130,10 +168,16 @@ class DataLoader(Generic[_T_co]):
         return self.batch_sampler if self._auto_collation else self.sampler
 
     def _get_iterator(self):
-        return _SingleProcessDataLoaderIter(self)
+        return _MultiProcessingDataLoaderIter(self) if self.num_workers else _SingleProcessDataLoaderIter(self)
 
     def __iter__(self):
-        return self._get_iterator()
+        if not self.persistent_workers:
+            return self._get_iterator()
+        if self._iterator is None:
+            self._iterator = self._get_iterator()
+        else:
+            self._iterator._reset(self)
+        return self._iterator
 
     def __len__(self):
         if self._dataset_kind == _DatasetKind.Map:
@@ -148,13 +192,12 @@ class _BaseDataLoaderIter:
     """One run through a loader."""
 
     def __init__(self, loader):
-        self.loader = loader
+        self.loader, self._num_yielded = loader, 0
         self.numbers = iter(loader._index_sampler)
         # PyTorch draws a seed for its workers, also where there are none
         self._base_seed = torch.empty((), dtype=torch.int64).random_(generator=loader.generator).item()
-        self._num_yielded = 0
-        iterable = loader._dataset_kind == _DatasetKind.Iterable
-        self.samples, self.ended = (iter(loader.dataset) if iterable else None), False
+        if loader.pin_memory:
+            warnings.warn(NOT_PINNED, stacklevel=4)
 
     def __iter__(self):
         return self
@@ -163,41 +206,34 @@ class _BaseDataLoaderIter:
         return len(self.loader._index_sampler)
 
     def __next__(self):
-        found = self.next_data()
+        found = self._next_data()
         self._num_yielded += 1
+        promised = self.loader._IterableDataset_len_called
+        if promised is not None and self._num_yielded > promised:
+            text = TOO_LONG.format(self.loader.dataset, promised, self._num_yielded)
+            warnings.warn(text + (NOT_SHARED_OUT if self.loader.num_workers else ""), stacklevel=2)
         return found
-
-    def next_data(self):
-        number, loader = next(self.numbers), self.loader
-        if self.samples is None:
-            return loader.collate_fn(self.fetched(number))
-        return loader.collate_fn(self.following(number))
-
-    def fetched(self, number):
-        dataset = self.loader.dataset
-        if not self.loader._auto_collation:
-            return dataset[number]
-        if callable(getattr(dataset, "__getitems__", None)):
-            return dataset.__getitems__(number)
-        return [dataset[index] for index in number]
-
-    def following(self, number):
-        """The next sample, or as many as the batch has places."""
-        if self.ended:
-            raise StopIteration
-        if not self.loader._auto_collation:
-            return next(self.samples)
-        batch = []
-        for _ in number:
-            try:
-                batch.append(next(self.samples))
-            except StopIteration:
-                self.ended = True
-                break
-        if not batch or self.loader.drop_last and len(batch) < len(number):
-            raise StopIteration
-        return batch
 
 
 class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
-    pass
+    def __init__(self, loader):
+        super().__init__(loader)
+        assert loader.timeout == 0, "_SingleProcessDataLoaderIter requires timeout == 0"
+        self.fetcher = FETCHERS[loader._dataset_kind](loader, loader.dataset)
+
+    def _next_data(self):
+        return self.fetcher.fetch(next(self.numbers))
+
+
+class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
+    def __init__(self, loader):
+        super().__init__(loader)
+        self.team = Team(loader, self._base_seed)
+        self.team.restart(self.numbers)
+
+    def _reset(self, loader, first_iter=False):
+        self.numbers, self._num_yielded = iter(loader._index_sampler), 0
+        self.team.resume(self.numbers)
+
+    def _next_data(self):
+        return self.team.next()
