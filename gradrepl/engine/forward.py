@@ -21,6 +21,34 @@ from gradrepl.engine.node import Node, edge_of
 from gradrepl.engine.tensor import BORROWED, HIDDEN, STALE, Tensor, tensor_of
 from gradrepl.engine.views import geometry_of, offset, owner, storage, strided
 
+UNSUPPORTED = (
+    "Trying to use forward AD with {} that does not support it because it has not been implemented yet.\nPlease file an issue to PyTorch "
+    "at https://github.com/pytorch/pytorch/issues/new?template=feature-request.yml so that we can prioritize its implementation or submit "
+    "a PR adding the implementation to derivatives.yaml"
+)
+NO_FORWARD = dict(  # nodes of operations that PyTorch has no forward derivative of
+    Cdist="_cdist_forward",
+    ConvTbc="conv_tbc",
+    CtcLoss="_ctc_loss",
+    EmbeddingBag="_embedding_bag",
+    Geqrf="geqrf",
+    GridSampler2D="grid_sampler_2d",
+    GridSampler3D="grid_sampler_3d",
+    Igamma="igamma",
+    Igammac="igammac",
+    IndexReduce="index_reduce",
+    MultiMarginLoss="multi_margin_loss",
+    MultilabelMarginLoss="multilabel_margin_loss_forward",
+    Ormqr="ormqr",
+    PackPaddedSequence="_pack_padded_sequence",
+    Pdist="_pdist_forward",
+    ScaledDotProductFlashAttentionForCpu="_scaled_dot_product_flash_attention_for_cpu",
+    SegmentReduce="segment_reduce",
+    SpecialZeta="special_zeta",
+    StandardGamma="_standard_gamma",
+    Unique2="_unique2",
+    WeightNormInterface="_weight_norm_interface",
+)
 NO_LEVEL = "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
 NESTED = "Nested forward mode AD is not supported at the moment"
 SIZE = (
@@ -242,6 +270,8 @@ def push(node, result):
     only_forward = not here.records or all([h or not edge for h, edge in zip(hidden, node.next_edges)])
     in_place, level.wrote = level.wrote is node, None
     if any([t is not None for t in tangents]):
+        if refused := NO_FORWARD.get(type(node).__name__.partition("Backward")[0]):
+            raise NotImplementedError(UNSUPPORTED.format(refused))
         for x, tangent in tangents_through(node, tangents, outputs, several, only_forward):
             outside(lambda x=x, tangent=tangent: settle(x, tangent, tangents[0] if in_place else None, in_place, only_forward))
     elif only_forward:

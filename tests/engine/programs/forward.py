@@ -85,3 +85,27 @@ with fw.dual_level():
     q[:, 0].mul_(3)
     print(q)
 print(b, q)
+
+
+# operations without a forward derivative
+def without(name, function, x):
+    with fw.dual_level():
+        try:
+            function(fw.make_dual(x, torch.ones_like(x)))
+        except NotImplementedError as error:
+            print(name, str(error).splitlines()[0])
+
+
+rows, picture = torch.tensor([[0.5, 1.5], [2.5, 0.25], [1.0, 3.0]]), torch.arange(32.0).reshape(1, 2, 4, 4)
+for name, (function, x) in dict(
+    igamma=(lambda x: torch.igamma(rows, x), rows),
+    zeta=(lambda x: torch.special.zeta(x + 1, rows), rows),
+    cdist=(lambda x: torch.cdist(x, rows), rows),
+    pdist=(torch.pdist, rows),
+    bag=(lambda x: torch.nn.functional.embedding_bag(torch.tensor([[0, 2]]), x), rows),
+    margin=(lambda x: torch.nn.functional.multi_margin_loss(x, torch.tensor([0, 1, 0])), rows),
+    labels=(lambda x: torch.nn.functional.multilabel_margin_loss(x, torch.tensor([[0, -1]] * 3)), rows),
+    sample=(lambda x: torch.nn.functional.grid_sample(x, torch.zeros(1, 2, 2, 2), align_corners=False), picture),
+    attention=(lambda x: torch.nn.functional.scaled_dot_product_attention(x, picture, picture), picture),
+).items():
+    without(name, function, x)
