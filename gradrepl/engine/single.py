@@ -24,7 +24,7 @@ def rounded(function):
 exp, exp2, expm1, log, log2, log10, log1p = map(rounded, (np.exp, np.exp2, np.expm1, np.log, np.log2, np.log10, np.log1p))
 sin, cos, tan, arcsin, arccos, arctan = map(rounded, (np.sin, np.cos, np.tan, np.arcsin, np.arccos, np.arctan))
 sinh, cosh, tanh, arcsinh, arccosh, arctanh = map(rounded, (np.sinh, np.cosh, np.tanh, np.arcsinh, np.arccosh, np.arctanh))
-sqrt, power = np.sqrt, rounded(np.power)
+sqrt, power, arctan2 = np.sqrt, rounded(np.power), rounded(np.arctan2)
 
 
 def total(array, axis=None, keepdims=False):

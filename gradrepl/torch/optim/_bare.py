@@ -7,6 +7,7 @@ __name__ = "torch.optim.optimizer"
 
 import numpy as np
 
+from gradrepl.engine.fused import add_scaled, plus_product, store
 from gradrepl.engine.modes import here
 from gradrepl.engine.names import NAMES
 from gradrepl.engine.tensor import Counter, Tensor
@@ -31,10 +32,10 @@ class Bare:
         return self
 
     def add(self, other, *, alpha=1):
-        return Bare(np.add(self.array, scaled(other, alpha)))
+        return Bare(np.add(self.array, value(other)) if alpha == 1 else plus_product(self.array, alpha, value(other)))
 
     def add_(self, other, *, alpha=1):
-        return self.written(np.add(self.array, scaled(other, alpha), self.array))
+        return self.written(np.add(self.array, value(other), self.array) if alpha == 1 else add_scaled(self.array, alpha, value(other)))
 
     def mul_(self, other):
         return self.written(np.multiply(self.array, value(other), self.array))
@@ -52,14 +53,14 @@ class Bare:
         """From the nearer end, as `torch.lerp` does for accuracy."""
         way = np.subtract(end.array, self.array)
         if abs(weight) < 0.5:
-            return self.written(np.add(self.array, np.multiply(way, weight, way), self.array))
-        return self.written(np.subtract(end.array, np.multiply(way, 1 - weight, way), self.array))
+            return self.written(add_scaled(self.array, weight, way))
+        return self.written(store(self.array, plus_product(end.array, weight - 1, way)))
 
     def addcmul(self, first, second, *, value=1):
-        return Bare(np.add(self.array, times(first, value, second)))
+        return Bare(plus_product(self.array, times(first, value), second.array))
 
     def addcmul_(self, first, second, *, value=1):
-        return self.written(np.add(self.array, times(first, value, second), self.array))
+        return self.written(plus_product(self.array, times(first, value), second.array, self.array))
 
     def addcdiv_(self, first, second, *, value=1):
         part = np.multiply(first.array, value)
@@ -79,14 +80,8 @@ def value(other):
     return other.array if type(other) is Bare else other
 
 
-def scaled(other, alpha):
-    other = value(other)
-    return other if alpha == 1 else np.multiply(other, alpha)
-
-
-def times(first, value, second):
-    part = np.multiply(first.array, value)
-    return np.multiply(part, second.array, part)
+def times(first, value):
+    return first.array if value == 1 else np.multiply(first.array, value)
 
 
 def bare(parameter, *others):
