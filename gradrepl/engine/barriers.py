@@ -1,10 +1,10 @@
 """Nodes that stop a gradient: one raises an error when it comes, one lets nothing through. Imports node and tensor."""
 
-from gradrepl.engine.node import Node, edge_of
+from gradrepl.engine.node import TupleNode, edge_of
 from gradrepl.engine.tensor import Tensor, tensor_of
 
 
-class Barrier(Node):
+class Barrier(TupleNode):
     """Hangs under copies of tensors, whether or not anything is being recorded."""
 
     __slots__ = ()

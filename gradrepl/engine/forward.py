@@ -17,7 +17,7 @@ from gradrepl.engine.execution import fitted
 from gradrepl.engine.function import NO_JVP, BackwardCFunction, Function
 from gradrepl.engine.modes import enter_mode, here
 from gradrepl.engine.names import NAMES, listen, unlisten
-from gradrepl.engine.node import Node, edge_of
+from gradrepl.engine.node import TupleNode, edge_of
 from gradrepl.engine.tensor import BORROWED, HIDDEN, STALE, Tensor, tensor_of
 from gradrepl.engine.views import geometry_of, offset, owner, storage, strided
 
@@ -96,7 +96,7 @@ class Level:
         self.wrote = node
 
 
-class Carrier(Node):
+class Carrier(TupleNode):
     """The node of a tensor that needs no gradient, with its tangent."""
 
     __slots__ = ("tangent",)

@@ -19,33 +19,35 @@ def apply(_node, grads, _mask):
     return ({gradients})
 """
 RUN = """\
-def run(_node, grads, _mask, _keep):
+def run(_node, grads, _routes, _keep):
     {read}
     grad = grads[0]
     _answers = ({gradients})
     {release}
     return _answers
 """
+# a node without versions is read through its hooks, or refuses
 READ = """\
-    {saved} = _node.saved_values
-    _versions = _node.saved_versions
-    if _versions is None:
+if _node.version0 is None:
         {saved} = _node._unpack()
         {conversions}
     else:
-        {checks}
+        {loads}
 """
 CHECK = """\
 if isinstance({0}, Tensor):
-            if {0}.counter.version != _versions[{1}]: _node._unpack()
+            if {0}.counter.version != _node.version{1}: _node._unpack()
             {0} = {0}.array
 """
+CHECK_OWN = """\
+if _node.counter{2}.version != _node.version{1}: _node._unpack()
+"""
 CHECK_KEPT = """\
-if [x is not None and x.counter.version for x in {0}] != _versions[{1}]: _node._unpack()
+if [x is not None and x.counter.version for x in {0}] != _node.version{1}: _node._unpack()
 """
 CHECK_LIST = """\
 if {0} is not None:
-            if [x.counter.version for x in {0}] != _versions[{1}]: _node._unpack()
+            if [x.counter.version for x in {0}] != _node.version{1}: _node._unpack()
             {0} = [x.array for x in {0}]
 """
 TENSORS = Tensor, Array, Maybe, list
@@ -191,18 +193,22 @@ class Backwards:
             texts = {inputs: ArrayForm(self.saves).translated(text) for inputs, text in self.op.texts.items()}
         except Untranslatable:
             return None
-        return RUN.format(read=self.read, gradients=self.gradients(texts), release=self.release)
+        return RUN.format(read=self.read, gradients=self.gradients(texts, "_routes", 2), release=self.release)
 
-    def gradients(self, texts):
-        pieces, edge = [], 0
+    def gradients(self, texts, mask="_mask", step=1):
+        """The expressions for all the edges; what `mask` holds at every `step` says which of them are asked for."""
+        pieces, edge, by = [], 0, f":{step}" * (step > 1)
         for inputs, text in texts.items():
             names = inputs.split(", ")
+            first, last = edge * step, (edge + len(names)) * step
             if self.op.kinds[names[0]] is list:
-                pieces.append(self.several(text, f"_mask[{edge}:]"))
+                pieces.append(self.several(text, f"{mask}[{first}:{by}]"))
             elif len(names) > 1:
-                pieces.append(self.several(text, f"_mask[{edge}:{edge + len(names)}]"))
+                pieces.append(self.several(text, f"{mask}[{first}:{last}{by}]"))
             else:
-                pieces.append(f"({text}) if _mask[{edge}] else None")
+                pieces.append(
+                    f"({text}) if {mask}[{first}] is not None else None" if step > 1 else f"({text}) if {mask}[{first}] else None"
+                )
             edge += len(names)
         return "".join(f"{piece}, " for piece in pieces)
 
@@ -213,27 +219,33 @@ class Backwards:
 
     @property
     def read(self):
-        if not self.saves:
-            return "pass"
-        checked = self.op.places()["checked_places"]
-        kinds = {place: self.op.kinds.get(self.saves[place]) for place in checked}
+        """How the arrays of what was saved are read."""
+        places = self.op.places()
+        checked, loads = places["checked_places"], []
         texts = {list: CHECK_LIST, Arrays: CHECK_KEPT}
-        checks = "".join(texts.get(kinds[place], CHECK).format(self.saves[place], i) + "        " for i, place in enumerate(checked))
-        conversions = "; ".join("{0} = array_of({0})".format(self.saves[place]) for place in checked if kinds[place] is not Arrays)
-        return READ.format(saved=self.saved, checks=checks.rstrip() or "pass", conversions=conversions or "pass").strip()
+        for place, saved in enumerate(self.saves):
+            loads.append(f"{saved} = _node.saved{place}")
+            if place in checked:
+                text = CHECK_OWN if place in places["own_outputs"] else texts.get(self.op.kinds.get(saved), CHECK)
+                loads.append(text.format(saved, checked.index(place), place).rstrip())
+        if not checked:
+            return "; ".join(loads) or "pass"
+        arrays = [self.saves[place] for place in checked if self.op.kinds.get(self.saves[place]) is not Arrays]
+        conversions = "; ".join(f"{saved} = array_of({saved})" for saved in arrays) or "pass"
+        return READ.format(saved=self.saved, loads="\n        ".join(loads), conversions=conversions).strip()
 
     @property
     def release(self):
         checked = self.op.places()["checked_places"]
         if not checked:
             return "pass"
-        kept = "".join(f"{s} if {s} is None else RELEASED, " if i in checked else f"{s}, " for i, s in enumerate(self.saves))
-        return f"if not _keep: _node.saved_versions, _node.saved_values = None, ({kept})"
+        gone = "".join(f"; _node.saved{i} = {s} if {s} is None else RELEASED" for i, s in enumerate(self.saves) if i in checked)
+        return f"if not _keep: _node.version0 = None{gone}"
 
 
-def run_wrapped(node, grads, mask, keep):
+def run_wrapped(node, grads, routes, keep):
     """What `run` is where formulas have no array form: tensors outside the graph, and the formulas on tensors."""
-    answers = node.apply([None if g is None else tensor_of(g) for g in grads], mask)
+    answers = node.apply([None if g is None else tensor_of(g) for g in grads], [end is not None for end in routes[::2]])
     if not keep:
         node._release()
     return [None if answer is None else answer.array for answer in answers]

@@ -5,12 +5,12 @@ Imports node, views and declare.
 
 from gradrepl.engine.declare import disabled, formula, here
 from gradrepl.engine.names import NAMES
-from gradrepl.engine.node import NEWEST, Node, edge_of
+from gradrepl.engine.node import NEWEST, TupleNode, edge_of
 from gradrepl.engine.tensor import Tensor
 from gradrepl.engine.views import check_write, write, written
 
 
-class NotImplementedNode(Node):
+class NotImplementedNode(TupleNode):
     """The grad_fn of such a result."""
 
     __slots__ = ("operation",)
