@@ -320,4 +320,6 @@ SAMPLES = [
     "i.to(torch.uint8).clamp_(0.5)",
     "(i > 0).clamp_(0.5)",
     "i.new(a.detach())",
+    "torch.tensor([1, -1, 0, 3, -1]) ** torch.tensor([-1, -3, -1, -2, -2]), torch.tensor(2) ** torch.tensor(-1), 2 ** torch.tensor(-1), torch.tensor([2, 3]) ** -1",
+    "torch.tensor(2) ** -1",
 ]

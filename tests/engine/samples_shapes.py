@@ -353,4 +353,8 @@ SAMPLES = [
     "a.t().flip(0).stride()",
     "torch.cat([a.t(), a.t()]).stride()",
     "a.t().tril().stride()",
+    "torch.ones(3, 1).expand(-1, 2, 3)",
+    "torch.ones(3, 1).expand(-1, -1, 3, -1)",
+    "torch.ones(3, 1).expand(2, 3, -3)",
+    "torch.ones(3, 1).expand(3, -2)",
 ]

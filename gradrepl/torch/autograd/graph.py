@@ -3,6 +3,7 @@
 __name__ = __name__.removeprefix("gradrepl.")
 
 import abc
+import contextlib
 import functools
 import threading
 
@@ -95,26 +96,16 @@ class save_on_cpu(saved_tensors_hooks):
         super().__init__(lambda tensor: tensor.detach(), lambda packed: packed)
 
 
-class disable_saved_tensors_hooks:
-    """Inside `with`, saved_tensors_hooks raise this error."""
-
-    def __init__(self, error_message):
-        self.error_message = error_message
-
-    def __enter__(self):
-        if here.packing:
-            raise RuntimeError(self.error_message)
-        self.before, here.no_packing = here.no_packing, self.error_message
-
-    def __exit__(self, *args):
-        here.no_packing = self.before
-
-    def __call__(self, function):
-        def within(*args, **kwargs):
-            with disable_saved_tensors_hooks(self.error_message):
-                return function(*args, **kwargs)
-
-        return within
+@contextlib.contextmanager
+def disable_saved_tensors_hooks(error_message):
+    """Inside `with`, or in a function so decorated, saved_tensors_hooks raise this error."""
+    if here.packing:
+        raise RuntimeError(error_message)
+    before, here.no_packing = here.no_packing, error_message
+    try:
+        yield
+    finally:
+        here.no_packing = before
 
 
 def _calculate_shape(output, grad, is_grads_batched):
