@@ -21,6 +21,8 @@ class EmbeddedTorch:
 
         parent = importlib.import_module((PREFIX + fullname).rpartition(".")[0])
         found = PathFinder.find_spec(PREFIX + fullname, parent.__path__)
+        if found is None and fullname.rpartition(".")[2] in getattr(parent, "_BEYOND", ()):
+            raise ModuleNotFoundError(parent._OUT_OF_REACH.format(fullname), name=fullname)
         is_package = found is not None and found.submodule_search_locations is not None
         return found and ModuleSpec(fullname, self, origin=found.origin, is_package=is_package)
 

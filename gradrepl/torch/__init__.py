@@ -30,9 +30,16 @@ globals().update({alias: DTYPES[name] for alias, name in ALIASES.items()})
 newaxis = None
 __version__ = "2.13.0+cpu"
 _SUBMODULES = set(
-    """_C __config__ _functorch _tensor_str _utils accelerator amp autograd backends compiler cpu cuda distributions fft func
-    functional jit linalg masked mps nn optim overrides random return_types serialization special storage testing types utils
-    version xpu""".split()
+    """_C __config__ __future__ _dynamo _functorch _tensor_str _utils accelerator amp autograd backends compiler cpu cuda
+    distributed distributions fft func functional jit linalg masked mps nn optim overrides random return_types serialization special
+    storage testing types utils version xpu""".split()
+)
+_OUT_OF_REACH = "the embedded engine has no {}; `gradrepl --engine torch` runs on the installed PyTorch"
+# what PyTorch has beside, and this engine has not
+_BEYOND = set(
+    """ao compiled_autograd contrib export futures fx hub library monitor mtia multiprocessing nested onnx ops package quantization sparse
+    sparse_bsc_tensor sparse_bsr_tensor sparse_compressed_tensor sparse_coo_tensor sparse_csc_tensor sparse_csr_tensor quantize_per_channel
+    quantize_per_tensor quantized_batch_norm quantized_gru_cell quantized_lstm_cell""".split()
 )
 # name -> the submodule that defines it
 _HOMES = {
@@ -69,6 +76,8 @@ def __getattr__(name):
         _importlib.import_module("gradrepl.engine.nn")
         globals().update({published: FUNCTIONS[published] for published in _OF_NN})
         return FUNCTIONS[name]
+    if name in _BEYOND:
+        raise AttributeError(_OUT_OF_REACH.format(f"torch.{name}"))
     if name not in _HOMES:
         raise AttributeError(f"module 'torch' has no attribute {name!r}")
     value = globals()[name] = getattr(_importlib.import_module(f"gradrepl.torch.{_HOMES[name]}"), name)

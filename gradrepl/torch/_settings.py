@@ -106,6 +106,19 @@ def typename(obj, /):
     return kind.__qualname__ if module in ("", "builtins", "__builtin__") else f"{module}.{kind.__qualname__}"
 
 
-def compile(model=None, **options):
-    """The model itself: there is nothing to compile it to, and it means the same."""
-    return model if model is not None else functools.partial(compile, **options)
+MODES = "default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune"
+
+
+def compile(model=None, *, fullgraph=False, dynamic=None, backend="inductor", mode=None, options=None, disable=False, **named):
+    """The model itself, a module in the wrapper PyTorch puts around it: there is nothing to compile it to, and it means the same."""
+    if mode is not None and options is not None:
+        raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")
+    if model is None:
+        return functools.partial(compile, backend=backend, mode=mode, options=options, disable=disable)
+    if not callable(model):
+        raise AssertionError(f"A callable function is expected, but {type(model)} is provided.")
+    if backend == "inductor" and mode is not None and mode not in MODES:
+        raise RuntimeError(f"Unrecognized mode={mode}, should be one of: {', '.join(MODES)}")
+    from gradrepl.torch import _dynamo, nn
+
+    return _dynamo.OptimizedModule(model) if isinstance(model, nn.Module) and not disable else model

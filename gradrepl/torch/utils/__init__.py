@@ -7,6 +7,8 @@ _SUBMODULES = {"data", "checkpoint", "hooks", "dlpack", "_pytree"}
 
 
 def __getattr__(name):
+    if name == "swap_tensors":
+        return _importlib.import_module("gradrepl.torch.utils._swapping").swap_tensors
     if name not in _SUBMODULES:
         raise AttributeError(f"module 'torch.utils' has no attribute {name!r}")
     return _importlib.import_module(f"gradrepl.torch.utils.{name}")

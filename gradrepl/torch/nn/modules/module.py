@@ -320,13 +320,17 @@ class Module:
         """Put every parameter, its gradient and every buffer through `fn`; the parameters keep their identity."""
         for module in self.children() if recurse else ():
             module._apply(fn)
-        for parameter in self._parameters.values():
+        for name, parameter in self._parameters.items():
             if parameter is None:
                 continue
             with torch.no_grad():
-                parameter.data = fn(parameter.data)
-                if parameter.grad is not None:
-                    parameter.grad = fn(parameter.grad).requires_grad_(parameter.grad.requires_grad)
+                data, grad = fn(parameter.data), parameter.grad
+                if torch.__future__._overwrite_module_params_on_conversion:
+                    parameter = self._parameters[name] = Parameter(data, parameter.requires_grad)
+                else:
+                    parameter.data = data
+                if grad is not None:
+                    parameter.grad = fn(grad).requires_grad_(grad.requires_grad)
         for name, buffer in self._buffers.items():
             if buffer is not None:
                 self._buffers[name] = fn(buffer)
@@ -382,7 +386,8 @@ class Module:
                 parameter.grad.zero_()
 
     def compile(self, *args, **kwargs):
-        raise NotImplementedError("torch.nn.Module.compile is not part of the embedded engine")
+        """Accepted: the module runs as it is."""
+        torch.compile(self._call_impl, *args, **kwargs)
 
     # ---- showing
 
