@@ -8,9 +8,14 @@ from gradrepl.engine.backward import backward, grad
 from gradrepl.engine.function import Function
 from gradrepl.engine.modes import enable_grad, inference_mode, no_grad, set_grad_enabled
 
+__all__ = """
+    Function NestedIOFunction Variable backward detect_anomaly enable_grad enforce_grad_layout_policy grad grad_mode gradcheck gradgradcheck
+    inference_mode no_grad set_detect_anomaly set_grad_enabled set_multithreading_enabled variable
+""".split()
 # what is imported when it is first asked for: submodules, and names of submodules
 _SUBMODULES = {"anomaly_mode", "forward_ad", "function", "functional", "grad_mode", "graph", "profiler", "variable"}
 _HOMES = {
+    "NestedIOFunction": "function",
     "Variable": "variable",
     "_calculate_shape": "graph",
     "_force_original_view_tracking": "grad_mode",
