@@ -15,7 +15,8 @@ TEXT = """\
 def {name}({signature}*_excess, **_named):
     try:
         if {unusual}:
-            if {first_only}: result = {key}({first}**_named)
+            if {odd}: result = verified({key}, {home!r}, {name!r}, trimmed(({given}*_excess,), {defaults}), _named)
+            elif {first_only}: result = {key}({first}**_named)
             else: result = by_name({key}, ({given}*_excess,), {defaults}, _named)
         else: result = {key}({forwarded})
         if result is not NotImplemented: return result
@@ -56,11 +57,12 @@ def compile_and_call(*args, guarded, key, home, **kwargs):
 
 def compile_guard(guarded, key, home):
     """Write a guard and put its code in the place of the stub's: whoever holds the stub has the guard."""
-    name, (positional, spreads) = guarded.__name__, parameters_of(GUARDED[key])
+    name, (positional, spreads, flags) = guarded.__name__, parameters_of(GUARDED[key])
     GUARDED[f"{key}_defaults"] = defaults = tuple(MISSING if p.default is p.empty else p.default for p in positional)
     names = [p.name for p in positional]
     given = "".join(n + ", " for n in names)
     required = [p.name for p in positional if p.default is p.empty][home == "methods" :]
+    odd = odd_flags(flags, names) if home != "functional" else ["False"]
     GUARDED.update({f"default_{key}_{n}": default for n, default in zip(names, defaults, strict=True)})
     text = TEXT.format(
         name=name,
@@ -74,7 +76,8 @@ def compile_guard(guarded, key, home):
         first_only=" and ".join(
             ["not _excess", *[f"{n} is not default_{key}_{n}" for n in names[:1]], *[f"{n} is default_{key}_{n}" for n in names[1:]]]
         ),  # the rest may be named: x.sum(dim=0)
-        unusual=" or ".join(["_named", *["_excess"] * (not spreads), *[f"{n} is MISSING" for n in required]]),
+        unusual=" or ".join(["_named", *["_excess"] * (not spreads), *[f"{n} is MISSING" for n in required], *odd[:-1]]),
+        odd=odd[-1],
     )
     made: dict = {}
     exec(compile(text, f"<torch {name}>", "exec"), GUARDED, made)
@@ -82,11 +85,19 @@ def compile_guard(guarded, key, home):
 
 
 def parameters_of(function):
-    """The positional parameters, and whether any number of others may follow."""
+    """The positional parameters, whether any number of others may follow, and which parameters are True or False."""
     declaration = getattr(function, "declaration", None) or (function.__kwdefaults__ or {}).get("declaration")
     parameters = declaration.parameters if declaration is not None else inspect.signature(function, follow_wrapped=False).parameters
     positional = [p for p in parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    return positional, any(p.kind is p.VAR_POSITIONAL for p in parameters.values())
+    flags = {p.name: p.default for p in parameters.values() if type(p.default) is bool or p.annotation is bool}
+    return positional, any(p.kind is p.VAR_POSITIONAL for p in parameters.values()), flags
+
+
+def odd_flags(flags, names):
+    """Whether a flag is neither True nor False, as expressions: one for those given by place, if there are any, then one for all."""
+    placed = [f"({n} is not False and {n} is not True{f' and {n} is not None' * (d is None)})" for n, d in flags.items() if n in names]
+    named = [f"_named and _named.get({n!r}, True).__class__ is not bool" for n in flags]
+    return [" or ".join(part) for part in (placed, placed + named) if part] or ["False"]
 
 
 def by_name(function, args, defaults, named):
@@ -115,6 +126,13 @@ def batched_call(*call):
     return batched_call(*call)
 
 
+def verified(*call):
+    """The result of a call with a flag that is neither True nor False."""
+    from gradrepl.engine.mistakes import verified
+
+    return verified(*call)
+
+
 def flattened(values):
     for value in values:
         if isinstance(value, (tuple, list)):
@@ -133,5 +151,6 @@ GUARDED: dict = dict(  # the globals of all guards
     by_name=by_name,
     trimmed=trimmed,
     mended=mended,
+    verified=verified,
     compile_guard=compile_guard,
 )

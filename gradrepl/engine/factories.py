@@ -70,7 +70,7 @@ def made_by(maker):
 
 
 def check_flag(maker, name, value):
-    if not isinstance(value, (bool, np.bool_)):
+    if not isinstance(value, (bool, np.bool_, type(None))):
         raise TypeError(f"{maker.__name__}(): argument '{name}' must be bool, not {type(value).__name__}")
 
 
@@ -309,16 +309,25 @@ def range_closed(start, end, step=1, dtype=None):
 
 @made_by
 def linspace(start, end, steps, dtype=None):
-    start, end = number_of(start), number_of(end)
+    start, end = ends("linspace", start, end)
     return spaced(start, end, operator.index(steps), dtype or spaced_dtype(start, end))
 
 
 @made_by
 def logspace(start, end, steps, base=10.0, dtype=None):
-    start, end = number_of(start), number_of(end)
+    start, end = ends("logspace", start, end)
     kind = dtype or spaced_dtype(start, end)
     exponents = spaced(start, end, operator.index(steps), np.dtype(np.float64) if kind.kind in "iu" else kind)
     return np.power(kind.type(base) if kind.kind in "fc" else float(base), exponents).astype(kind)
+
+
+def ends(name, start, end):
+    """The numbers that a range goes from and to; 0-d tensors will do."""
+    given = {name: end.array for name, end in (("start", start), ("end", end)) if isinstance(end, Tensor)}
+    if any(array.ndim for array in given.values()):
+        found = " and ".join(f"{name} with {array.ndim} dimension(s)" for name, array in given.items())
+        raise RuntimeError(f"{name} only supports 0-dimensional start and end tensors, but got {found}.")
+    return [number_of(end.detach() if isinstance(end, Tensor) else end) for end in (start, end)]
 
 
 def spaced_dtype(start, end):

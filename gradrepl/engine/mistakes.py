@@ -11,9 +11,10 @@ import re
 import numpy as np
 
 from gradrepl.engine.arguments import GENUINE, GUARDED, GUARDS, by_name, flattened
+from gradrepl.engine.dtypes import OF_PYTHON
 from gradrepl.engine.out import into
 from gradrepl.engine.promotion import NUMBERS
-from gradrepl.engine.signatures import bound_arguments, is_tensors, signatures
+from gradrepl.engine.signatures import bound_arguments, is_number, is_tensors, signatures
 from gradrepl.engine.subclasses import handle_torch_function, has_own_torch_function
 from gradrepl.engine.tensor import Tensor, tensor_of
 
@@ -34,15 +35,34 @@ def mended(function, home, name, args, kwargs, mistake):
         problem = "no keyword arguments" if kwargs else f"no arguments ({len(given)} given)"
         raise TypeError(f"TensorBase.{name}() takes {problem}") from None
     signature, bound = bound_arguments(options, given, kwargs)
-    numbers = signature.numbers_as_tensors(bound)
-    if mistake is not None and not is_binding(mistake) and not numbers:
+    converted = {p.name: CONVERSIONS[p.type](bound[p.name]) for p in signature.parameters if is_converted(p, bound.get(p.name))}
+    if mistake is not None and not is_binding(mistake) and not converted and not signature.hidden:
         return GENUINE
-    bound |= {number: wrapped(bound[number]) for number in numbers}
-    return called_by_name(function, args[: len(args) - len(given)], bound)
+    return called_by_name(function, args[: len(args) - len(given)], bound | converted, signature)
 
 
-def wrapped(number):
-    return tensor_of(np.asarray(number, NUMBERS.get(type(number))))
+def verified(function, home, name, args, kwargs):
+    """The result of a call with a flag that is neither True nor False: PyTorch refuses it unless it is itself written in Python."""
+    if options := signatures(home, name):
+        bound_arguments(options, args[home == "methods" :], kwargs)
+    return function(*args, **kwargs)
+
+
+# what PyTorch makes of arguments that may stand for what a parameter is: numbers for tensors, 0-d tensors for numbers, float for float32
+CONVERSIONS = dict(
+    Tensor=lambda number: tensor_of(np.asarray(number, NUMBERS.get(type(number)))),
+    Scalar=Tensor.item,
+    double=Tensor.item,
+    int64_t=Tensor.item,
+    SymInt=Tensor.item,
+    ScalarType=OF_PYTHON.__getitem__,
+)
+
+
+def is_converted(parameter, value):
+    if parameter.type == "Tensor":
+        return is_number(value)
+    return parameter.type in CONVERSIONS and isinstance(value, type if parameter.type == "ScalarType" else Tensor)
 
 
 VARIADIC = set("atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod chain_matmul meshgrid".split())
@@ -129,22 +149,24 @@ def is_binding(mistake):
     while place.tb_next is not None:
         place = place.tb_next
     code = place.tb_frame.f_code
-    return place.tb_frame.f_globals is GUARDED or code is by_name.__code__ or code.co_name == "compile_and_call"
+    return place.tb_frame.f_globals is GUARDED or code in (by_name.__code__, verified.__code__) or code.co_name == "compile_and_call"
 
 
-def called_by_name(function, receiver, bound):
+def called_by_name(function, receiver, bound, signature):
     """Call with the names that PyTorch knows the arguments by, and write the result into `out=` where the function cannot."""
     parameters = inspect.signature(function, follow_wrapped=False).parameters
     if getattr(function, "declaration", None) is not None:
         parameters = function.declaration.parameters
     takes_all = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
     out = None if "out" in parameters or takes_all else bound.pop("out", None)
-    places = list(parameters)[len(receiver) :]
-    named = {}
-    for place, (name, value) in enumerate(bound.items()):
-        if name in parameters or takes_all or not place < len(places):
-            named[name] = value
-        else:
-            named[places[place]] = value
-    result = function(*receiver, **named)
+    if not takes_all:
+        bound = {place: bound[name] for name, place in renamed(signature, list(parameters)[len(receiver) :]).items() if name in bound}
+    result = function(*receiver, **bound)
     return result if out is None else into(out, result, function.__name__)
+
+
+def renamed(signature, places):
+    """PyTorch's name of each parameter -> the function's own: those with names of their own go by their places."""
+    theirs = [p.name for p in signature.parameters if p.name != "out"]
+    own = iter([place for place in places if place not in theirs])
+    return {name: name if name in places else next(own, name) for name in theirs} | {"out": "out"}

@@ -195,10 +195,6 @@ class Signature:
             raise Unfit(self.unexpected(left, len(args)))
         return bound
 
-    def numbers_as_tensors(self, bound):
-        """The parameters that are tensors, but were given as numbers."""
-        return [p.name for p in self.parameters if p.type == "Tensor" and is_number(bound.get(p.name))]
-
     def check_items(self, bound):
         for parameter in self.parameters:
             value = bound.get(parameter.name)

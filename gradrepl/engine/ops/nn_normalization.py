@@ -330,35 +330,35 @@ def channels_only(input):
     return (*input.shape[:2], *(1,) * (input.array.ndim - 2))
 
 
-def dropout(input, p, train):
+def dropout(input, p, train: bool):
     return dropped(input, p, train, every_element, False, scaled_mask)
 
 
-def dropout_(input, p, train):
+def dropout_(input, p, train: bool):
     return dropped(input, p, train, every_element, True, scaled_mask)
 
 
-def feature_dropout(input, p, train):
+def feature_dropout(input, p, train: bool):
     return dropped(input, p, train, channels_only, False, scaled_mask)
 
 
-def feature_dropout_(input, p, train):
+def feature_dropout_(input, p, train: bool):
     return dropped(input, p, train, channels_only, True, scaled_mask)
 
 
-def alpha_dropout(input, p, train):
+def alpha_dropout(input, p, train: bool):
     return dropped(input, p, train, every_element, False, kept_mean_and_variance)
 
 
-def alpha_dropout_(input, p, train):
+def alpha_dropout_(input, p, train: bool):
     return dropped(input, p, train, every_element, True, kept_mean_and_variance)
 
 
-def feature_alpha_dropout(input, p, train):
+def feature_alpha_dropout(input, p, train: bool):
     return dropped(input, p, train, channels_only, False, kept_mean_and_variance)
 
 
-def feature_alpha_dropout_(input, p, train):
+def feature_alpha_dropout_(input, p, train: bool):
     return dropped(input, p, train, channels_only, True, kept_mean_and_variance)
 
 

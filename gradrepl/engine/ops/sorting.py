@@ -114,12 +114,12 @@ def order_given(order, stable, dim, descending):
     return (*order, *(dim, descending)[len(order) :])
 
 
-def sort(self, *order, stable=None, dim=-1, descending=False):
+def sort(self, *order, stable: bool = None, dim=-1, descending=False):
     dim, descending = order_given(order, stable, dim, descending)
     return named("sort", sort_op(self, dim, descending) if stable is None else sort_by(self, stable, dim, descending))
 
 
-def argsort(self, *order, stable=None, dim=-1, descending=False):
+def argsort(self, *order, stable: bool = None, dim=-1, descending=False):
     return tensor_of(sorted_along(self.array, *order_given(order, stable, dim, descending), bool(stable))[1])
 
 
