@@ -54,6 +54,11 @@ def laid_out_like(array, result):
     return in_order(result, dense_order(array.shape, array.strides)[::-1])
 
 
+def dense(array):
+    """A contiguous array with PyTorch's strides also where a size is 1."""
+    return array.reshape(-1).reshape(array.shape) if array.flags.c_contiguous else array
+
+
 def copied(array, memory_format=None):
     """A copy laid out as a memory format asks; without one, as dense as possible in the order of the original."""
     name = format_name(memory_format)

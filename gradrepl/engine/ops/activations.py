@@ -358,11 +358,11 @@ def log_softmax_of(array, dim):
 def along(array, dim, function, name):
     """Run a softmax in single precision at least; a 0-d tensor counts as one element."""
     dim = wrap_dim(dim, array.ndim)
+    if not array.size:
+        return array.copy()
     if array.dtype.kind != "f":
         which = "lastdim_" if dim >= array.ndim - 1 else ""
         raise NotImplementedError(f"\"{name}_{which}kernel_impl\" not implemented for '{SCALARS[array.dtype.name]}'")
-    if not array.size:
-        return array.copy()
     wide = array.astype(np.float32) if array.dtype == np.float16 else array
     if array.ndim == 0:
         return function(wide.reshape(1), 0).reshape(()).astype(array.dtype, copy=False)

@@ -3,8 +3,9 @@
 import numpy as np
 
 from gradrepl.engine.declare import op
+from gradrepl.engine.dims import require
 from gradrepl.engine.messages import SCALAR_TYPES
-from gradrepl.engine.ops.pointwise import PAIR, fitting, in_place, overload, refuse_kinds
+from gradrepl.engine.ops.pointwise import TENSORS, fitting, in_place, overload, refuse_kinds
 from gradrepl.engine.promotion import SCALARS, alike, castable, result_dtype
 from gradrepl.engine.public import publish
 from gradrepl.engine.recorder import Maybe
@@ -15,7 +16,7 @@ from gradrepl.engine.tensor import Tensor
     "MaximumBackward0",
     self="masked_fill(where(self == other, grad / 2, grad), self < other, 0)",
     other="masked_fill(where(self == other, grad / 2, grad), self > other, 0)",
-    **PAIR,
+    **TENSORS,
 )
 def maximum(self, other):
     refuse(self, "maximum")
@@ -26,7 +27,7 @@ def maximum(self, other):
     "MinimumBackward0",
     self="masked_fill(where(self == other, grad / 2, grad), self > other, 0)",
     other="masked_fill(where(self == other, grad / 2, grad), self < other, 0)",
-    **PAIR,
+    **TENSORS,
 )
 def minimum(self, other):
     refuse(self, "minimum")
@@ -42,7 +43,7 @@ def refuse(array, name):
     "FmaxBackward0",
     self="masked_fill(grad, logical_not(logical_or(self >= other, isnan(other))), 0)",
     other="masked_fill(grad, logical_or(self >= other, isnan(other)), 0)",
-    **PAIR,
+    **TENSORS,
 )
 def fmax(self, other):
     refuse(self, "fmax")
@@ -53,7 +54,7 @@ def fmax(self, other):
     "FminBackward0",
     self="masked_fill(grad, logical_not(logical_or(self <= other, isnan(other))), 0)",
     other="masked_fill(grad, logical_or(self <= other, isnan(other)), 0)",
-    **PAIR,
+    **TENSORS,
 )
 def fmin(self, other):
     refuse(self, "fmin")
@@ -63,10 +64,11 @@ def fmin(self, other):
 @op("ClampBackward1", self="clamp_backward(grad, self, min, max)")
 def clamp_numbers(self, min=None, max=None):
     bounds = [bound for bound in (min, max) if bound is not None]
+    require(bounds, "torch.clamp: At least one of 'min' or 'max' must not be None")
     self, *bounds = alike(self, *bounds)
     if min is not None:
         self = np.maximum(self, bounds[0])
-    return self.copy() if max is None else np.minimum(self, bounds[-1])
+    return self if max is None else np.minimum(self, bounds[-1])
 
 
 @op(
@@ -79,7 +81,7 @@ def clamp_tensors(self, min: Maybe = None, max: Maybe = None):
     refuse_kinds(self, "maximum" if max is None else "minimum" if min is None else "clamp")
     if min is not None:
         self = np.maximum(self, bounds[0])
-    return self.copy() if max is None else np.minimum(self, bounds[-1])
+    return self if max is None else np.minimum(self, bounds[-1])
 
 
 @op("ClampMinBackward0", self="where(self >= min, grad, 0)")
@@ -120,9 +122,7 @@ def clamp_(self, min=None, max=None):
 
 
 def clamp_op(self, min, max):
-    if min is None and max is None:
-        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
-    if self.array.dtype.kind == "c":
+    if self.array.dtype.kind == "c" and (min is not None or max is not None):
         raise NotImplementedError("clamp is not supported for complex types")
     return clamp_tensors if isinstance(min, Tensor) or isinstance(max, Tensor) else clamp_numbers
 

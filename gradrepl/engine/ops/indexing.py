@@ -70,6 +70,8 @@ def taken(array, key):
     except IndexError:
         if not all([size for index, size in zip(key, array.shape) if type(index) is not slice]):
             raise IndexError("index is out of bounds for dimension with size 0") from None
+        if not array.size:
+            return array[tuple([index if type(index) is slice else np.zeros_like(index, np.int64) for index in key])]
         indexed = [(index, size) for index, size in zip(key, array.shape) if type(index) is not slice]
         for dim, (index, size) in enumerate(indexed):
             for bad in index[(index < -size) | (index >= size)].reshape(-1)[:1]:

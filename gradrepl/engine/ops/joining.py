@@ -204,6 +204,15 @@ def split(self, split_size_or_sections=None, dim=0, split_size=None, split_sizes
     sections = next((v for v in (split_size_or_sections, split_size, split_sizes) if v is not None), None)
     if sections is None:
         raise TypeError("split() missing 1 required positional argument: 'split_size_or_sections'")
+    if not isinstance(dim, int):
+        from gradrepl.engine.signatures import bound_arguments, signatures
+
+        options = (
+            signatures("functions", "split_with_sizes")
+            if isinstance(sections, (tuple, list))
+            else signatures("variable_functions", "split")
+        )
+        bound_arguments(options, (self, sections, dim), {})
     if isinstance(sections, (tuple, list)):
         return split_sizes_op(self, tuple(map(int, sections)), dim)
     if not hasattr(sections, "__index__"):

@@ -143,6 +143,11 @@ def lstsq(input, b, *, rcond=None, driver=None):
 def cholesky_solve(self, input2, upper=False):
     mixed = "Expected b and A to have the same dtype, but found b of type {} and A of type {} instead."
     require(self.array.dtype == input2.array.dtype, mixed, of=(self.array, input2.array))
+    b, A = self.array.shape[-2:], input2.array.shape[-2:]
+    if len(b) == 2 == len(A):
+        require(A[0] == A[1], f"A must be batches of square matrices, but they are {A[0]} by {A[1]} matrices")
+        mismatch = "Incompatible matrix sizes for cholesky_solve: each A matrix is {} by {} but each b matrix is {} by {}"
+        require(A[0] == b[0], mismatch.format(*A, *b))
     return basic.cholesky_solve_op(self, input2, upper)
 
 

@@ -19,6 +19,8 @@ ONE_OP = "ScaledDotProductFlashAttentionForCpuBackward0"
 def _safe_softmax(self, dim, dtype=None):
     """A softmax that is zero along lines of -inf."""
     x = self if dtype is None else self.astype(dtype.array)
+    if not x.size:
+        return x.copy()
     empty = np.isneginf(x).all(dim, keepdims=True)
     return np.where(empty, x.dtype.type(0), softmax_of(np.where(empty, x.dtype.type(0), x), dim))
 

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from gradrepl.engine.declare import Maybe, op
+from gradrepl.engine.layout import dense
 from gradrepl.engine.messages import SCALAR_TYPES
 from gradrepl.engine.ops.padding import constant_pad
 from gradrepl.engine.promotion import SCALARS
@@ -245,6 +246,11 @@ def run(spatial, input, weight, bias, stride, padding, dilation, transposed, out
     given = dict(stride=stride, padding=padding, dilation=dilation, output_padding=output_padding)
     stride, padding, dilation, output_padding = (widths(name, value, dims, spatial) for name, value in given.items())
     check_values(stride, padding, dilation, output_padding, groups)
+    if input.array.ndim != dims + 2:
+        raise RuntimeError(
+            f"Expected {dims + 2}-dimensional input for {dims + 2}-dimensional weight {list(weight.shape)}, but got {input.array.ndim}-"
+            f"dimensional input of size {list(input.shape)} instead"
+        )
     check_shapes(input, weight, bias, padding, dilation, transposed, groups)
     check_types(input, weight, bias)
     if transposed:
@@ -331,7 +337,7 @@ def col2im(self, output_size, kernel_size, dilation, padding, stride):
     whole = tuple(n + 2 * p for n, p in zip(output_size, padding))
     count = places(whole, kernel_size, stride, dilation)
     out = from_columns(batch_last(cols), channels, tuple(output_size), kernel_size, stride, padding, dilation, count)
-    return out if self.ndim == 3 else out[0]
+    return dense(out if self.ndim == 3 else out[0])
 
 
 publish(globals(), functions="convolution conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d conv_tbc")

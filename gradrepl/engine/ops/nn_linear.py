@@ -3,6 +3,7 @@
 import numpy as np
 
 from gradrepl.engine.declare import op
+from gradrepl.engine.messages import SCALAR_TYPES
 from gradrepl.engine.ops.products import addmm_op, matmul
 from gradrepl.engine.ops.shapes import t
 from gradrepl.engine.promotion import SCALARS
@@ -17,7 +18,7 @@ def linear(input, weight, bias=None):
     except Batched:
         product = matmul(input, weight.t() if weight.array.ndim == 2 else weight, "linear")
         return product if bias is None else product + bias
-    if not same and bias is not None:
+    if not same and bias is not None and input.array.ndim:
         kinds = SCALARS[input.array.dtype.name], SCALARS[weight.array.dtype.name]
         raise RuntimeError("mat1 and mat2 must have the same dtype, but got {} and {}".format(*kinds))
     if weight.array.ndim == 2 and bias is not None and input.array.ndim == 2:
@@ -52,6 +53,10 @@ def _trilinear(i1, i2, i3, expand1, expand2, expand3, sumdim, unroll_dim=1):
 
 def bilinear(input1, input2, weight, bias=None):
     """y = x1ᵀ A x2 + b."""
+    given = dict(input1=input1, input2=input2, weight=weight) | ({} if bias is None else dict(bias=bias))
+    if len({x.array.dtype for x in given.values()}) > 1:
+        found = ", ".join(f"{name}: {SCALAR_TYPES[x.array.dtype.name]}" for name, x in given.items())
+        raise RuntimeError(f"All tensors must have the same dtype, got {found}")
     if input1.array.ndim != input2.array.ndim:
         raise RuntimeError(f"bilinear(): input dimensions do not match: got {input1.array.ndim} and {input2.array.ndim}")
     for name, input, place in (("input1", input1, 1), ("input2", input2, 2)):

@@ -213,7 +213,7 @@ def declare_mean(dims, d, declared):
         return counts, window_counts(sizes, counts, kernel_size, stride, padding, count_include_pad, divisor_override)
 
     def avg_pool(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
-        refuse_kinds(self, f"avg_pool{d}", "c", "")
+        refuse_kinds(self, f"avg_pool{d}" + "_out_frame" * (dims == 3), "bc", "")
         stride = stride or kernel_size
         counts, divisor = geometry(self.shape[-dims:], kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
         return mean_windows(dims, self, kernel_size, stride, padding, counts, divisor)

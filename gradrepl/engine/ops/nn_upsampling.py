@@ -5,6 +5,7 @@ import functools
 import numpy as np
 
 from gradrepl.engine.declare import formula, op
+from gradrepl.engine.layout import dense
 from gradrepl.engine.public import publish
 from gradrepl.engine.tensor import tensor_of
 
@@ -89,7 +90,7 @@ def resampled(x, matrices):
     out = x
     for axis, matrix in enumerate(matrices, start=x.ndim - len(matrices)):
         out = np.moveaxis(np.moveaxis(out, axis, -1) @ matrix.T.astype(x.dtype), -1, axis)
-    return np.ascontiguousarray(out)
+    return dense(np.ascontiguousarray(out))
 
 
 # ---- ops
@@ -110,7 +111,7 @@ def nearest(node, name, exact):
 
     def upsample(self, output_size, scales=None):
         places = along(nearest_places, self.shape[2:], output_size, scales, exact)
-        return self[(slice(None), slice(None), *np.ix_(*places))]
+        return dense(np.ascontiguousarray(self[(slice(None), slice(None), *np.ix_(*places))]))
 
     def upsample_backward(grad_output, output_size, input_size, scales=None):
         return resampled(grad_output, [m.T for m in along(nearest_matrix, input_size[2:], output_size, scales, exact)])

@@ -118,7 +118,7 @@ def flipud(self):
 
 
 def roll(self, shifts, dims=()):
-    shifts, dims = ints(shifts), ints(dims)
+    shifts, dims = ints(shifts), () if dims is None else ints(dims)
     require(shifts, "`shifts` required")
     require(self.array.ndim or not dims, f"Dimension specified as {next(iter(dims), 0)} but tensor has no dimensions", IndexError)
     if len(shifts) != len(dims) and (dims or len(shifts) != 1):

@@ -5,6 +5,7 @@ import numpy as np
 from gradrepl.engine import single
 from gradrepl.engine.declare import op
 from gradrepl.engine.dims import ALL, as_dims, wrap_dim, wrap_dims
+from gradrepl.engine.layout import dense
 from gradrepl.engine.ops.extremes import maximum, minimum
 from gradrepl.engine.promotion import SCALARS
 from gradrepl.engine.public import publish
@@ -23,7 +24,8 @@ def accumulated(array, dtype=None):
 
 def total(array, axis=None, keepdims=False, dtype=None):
     array, target = accumulated(array, dtype)
-    return single.total(array, axis, keepdims).astype(target, copy=False)
+    result = single.total(array, axis, keepdims).astype(target, copy=False)
+    return dense(result) if keepdims else result
 
 
 @op("SumBackward0", self="grad.expand(self.sym_sizes())")
@@ -155,10 +157,10 @@ def min_all(self):
 def overloaded(name, whole, along, pair, kind):
     """`max` and `min`: of everything, along a dimension, or of two tensors."""
 
-    def function(self, dim=None, keepdim=False, *, other=None):
+    def function(self, dim=ALL, keepdim=False, *, other=None):
         if isinstance(dim, Tensor) or other is not None:
             result = pair(self, dim if other is None else other)
-        elif dim is None:
+        elif dim is ALL:
             result = whole(self)
         else:
             result = kind(along(self, dim, keepdim))
@@ -208,7 +210,7 @@ def extreme_axis(array, dim, kind):
         raise NotImplementedError(f"\"{kind}_values_cpu\" not implemented for '{SCALARS[array.dtype.name]}'")
     if axis is None and not array.size:
         raise RuntimeError(EMPTY.format(f"a{kind}"))
-    for d, shown in zip(axis or (), dim):
+    for d, shown in zip(axis or (), dim or ()):
         if not array.shape[d]:
             raise IndexError(f"a{kind}(): Expected reduction dim {shown} to have non-zero size.")
     return axis

@@ -64,16 +64,21 @@ def check_scatter(self, dim, index, src=None):
         return at
     own, where = (max(x.ndim, 1) for x in (self, index))
     require(where == own, "Index tensor must have the same number of dimensions as self tensor")
-    require(src is None or max(src.ndim, 1) == own, "Index tensor must have the same number of dimensions as src tensor")
     target, places = at_least_1d(self, index)
     too_large = any(n > m for i, (n, m) in enumerate(zip(places.shape, target.shape)) if i != at)
-    if too_large or src is not None and any(n > m for n, m in zip(places.shape, src.reshape(src.shape or (1,)).shape)):
+    too_large = too_large or src is not None and any(n > size_along(src, i) for i, n in enumerate(places.shape))
+    require(src is None or max(src.ndim, 1) == own, "Index tensor must have the same number of dimensions as src tensor")
+    if too_large:
         more = "" if src is None else f" and to be no larger size than src {list(src.shape)}"
         raise RuntimeError(
             f"Expected index {list(index.shape)} to be no larger than self {list(self.shape)} apart from dimension {at}{more}"
         )
     check_range(places, at, target.shape[at])
     return at
+
+
+def size_along(array, dim):
+    return array.shape[wrap_dim(dim, array.ndim)] if array.ndim else 1
 
 
 def scattered(self, dim, index, src, write):
@@ -222,8 +227,8 @@ def check_index_copy(self, dim, index, source):
     rest, other = ([n for i, n in enumerate(x.shape) if i != at] for x in (self, source))
     if source.ndim and rest != other:
         raise RuntimeError(
-            f"{name}: Source/destination tensor must have same slice shapes. Destination slice shape: {rest} at dimension {at} and source "
-            f"slice shape: {other} at dimension 0."
+            f"{name}: Source/destination tensor must have same slice shapes. Destination slice shape: {' '.join(map(str, rest))} at dimension "
+            f"{at} and source slice shape: {' '.join(map(str, other))} at dimension 0."
         )
     count = source.shape[at] if source.ndim else 1
     require(index.size == count, f"{name}: Number of indices ({index.size}) should be equal to source.size(dim) ({count})", IndexError)

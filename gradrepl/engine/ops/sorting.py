@@ -4,7 +4,7 @@ import numpy as np
 
 from gradrepl.engine.declare import op
 from gradrepl.engine.dims import require, wrap_dim
-from gradrepl.engine.layout import laid_out_like
+from gradrepl.engine.layout import dense, laid_out_like
 from gradrepl.engine.ops import joining
 from gradrepl.engine.ops.scattering import places
 from gradrepl.engine.promotion import SCALARS
@@ -70,7 +70,7 @@ def topk_op(self, k, dim=-1, largest=True, sorted=True):
     chosen = order[..., :k].copy()
     for line in np.argwhere(has_ties(found, sorted)):
         chosen[tuple(line)] = smallest_places(lines[tuple(line)].tolist(), k, LARGER if largest else SMALLER, sorted)
-    return back(np.take_along_axis(lines, chosen, -1)), back(chosen)
+    return tuple([dense(back(x)) for x in (np.take_along_axis(lines, chosen, -1), chosen)])
 
 
 def has_ties(ordered, sorted):
@@ -100,7 +100,7 @@ def kthvalue_op(self, k, dim=-1, keepdim=False):
     indices = np.empty((*lines.shape[:-1], 1), np.int64)
     for line in np.ndindex(lines.shape[:-1]):
         indices[line] = kth_place(lines[line].tolist(), k - 1)
-    results = back(np.take_along_axis(lines, indices, -1)), back(indices)
+    results = dense(back(np.take_along_axis(lines, indices, -1))), dense(back(indices))
     return results if keepdim or not self.ndim else tuple([x.squeeze(at) for x in results])
 
 

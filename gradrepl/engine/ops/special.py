@@ -6,7 +6,7 @@ import numpy as np
 
 from gradrepl.engine.declare import op
 from gradrepl.engine.lazy import scipy_special, special
-from gradrepl.engine.ops.pointwise import PAIR, add_scalar, in_place, mul_scalar, number_tensor, refuse_kinds
+from gradrepl.engine.ops.pointwise import PAIR, TENSORS, add_scalar, in_place, mul_scalar, number_tensor, refuse_kinds
 from gradrepl.engine.promotion import SCALARS, alike, narrowed
 from gradrepl.engine.public import publish
 from gradrepl.engine.tensor import Tensor, tensor_of
@@ -96,12 +96,12 @@ def mvlgamma(self, p):
     return (total + self.dtype.type(p * (p - 1) * 0.25 * math.log(math.pi))).astype(self.dtype)
 
 
-@op("IgammaBackward0", self="not_implemented('igamma: input')", other="grad * gamma_slope(self, other)", **PAIR)
+@op("IgammaBackward0", self="not_implemented('igamma: input')", other="grad * gamma_slope(self, other)", **TENSORS)
 def igamma(self, other):
     return special("gammainc", narrowed(self), narrowed(other))
 
 
-@op("IgammacBackward0", self="not_implemented('igammac: input')", other="-grad * gamma_slope(self, other)", **PAIR)
+@op("IgammacBackward0", self="not_implemented('igammac: input')", other="-grad * gamma_slope(self, other)", **TENSORS)
 def igammac(self, other):
     return special("gammaincc", narrowed(self), narrowed(other))
 
