@@ -13,7 +13,7 @@ import numpy as np
 from gradrepl.engine.arguments import GENUINE, GUARDED, GUARDS, by_name, flattened
 from gradrepl.engine.dtypes import OF_PYTHON
 from gradrepl.engine.out import into
-from gradrepl.engine.promotion import NUMBERS
+from gradrepl.engine.promotion import NUMBERS, fitting
 from gradrepl.engine.signatures import bound_arguments, is_number, is_tensors, signatures
 from gradrepl.engine.subclasses import handle_torch_function, has_own_torch_function
 from gradrepl.engine.tensor import Tensor, tensor_of
@@ -24,6 +24,8 @@ def mended(function, home, name, args, kwargs, mistake):
     everything = list(flattened((*args, *kwargs.values())))
     if any(map(has_own_torch_function, everything)):
         return handle_torch_function(GUARDS[f"{home}_{name}"], everything, *args, **kwargs)
+    if type(mistake) is ValueError and "broadcast" in str(mistake):  # NumPy's words for shapes that do not go together
+        fitting(*[x.array for x in everything if isinstance(x, Tensor)])
     options = signatures(home, name)
     if home == "functional" and name not in WRITTEN_IN_C:
         return inside(function, name, args, kwargs, mistake)

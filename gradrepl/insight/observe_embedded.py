@@ -127,7 +127,8 @@ def wrote(tensor: Any, node: Any) -> None:
         return
     counter, origin = tensor.counter, tensor.origin
     source = tensor.node if node is None else node.next_edges[0] and node.next_edges[0][0]
-    source = getattr(source, "name", lambda: "")() if source else ""
+    name = getattr(source, "name", None) if source else None  # a leaf's is None
+    source = name() if name else ""
     HISTORY.writes.append(
         Write(counter, counter.version, here(2), tick(), node.name() if node else "", origin is not None, source, len(counter.views))
     )

@@ -27,6 +27,6 @@ def mm_mat2_backward(grad, mat1, sizes, strides, alpha):
 
 
 @formula
-def spread_batch(grad, batch1, batch2):
+def spread_batch(grad, *sizes):
     """The gradient of a sum over the batch, for every member of it."""
-    return grad.unsqueeze(0).expand(batch1.shape[0], batch1.shape[1], batch2.shape[2])
+    return grad.unsqueeze(0).expand(sizes)

@@ -5,8 +5,8 @@ import numpy as np
 from gradrepl.engine.declare import Array, op
 from gradrepl.engine.dtypes import Default
 from gradrepl.engine.messages import SCALAR_TYPES
-from gradrepl.engine.ops.pointwise import PAIR, fitting, in_place, number_tensor, reflected
-from gradrepl.engine.promotion import SCALARS, alike, number_as, shape_error
+from gradrepl.engine.ops.pointwise import PAIR, in_place, number_tensor, reflected
+from gradrepl.engine.promotion import SCALARS, alike, fitting, number_as, shape_error
 from gradrepl.engine.public import publish
 from gradrepl.engine.tensor import Tensor, tensor_of
 from gradrepl.engine.views import written
@@ -224,7 +224,7 @@ def fits(x, y):
 def choose(condition, self=None, other=None):
     """`torch.where`: without alternatives the places, as `nonzero(as_tuple=True)`."""
     if self is None and other is None:
-        return tuple(map(tensor_of, np.nonzero(condition.array) if condition.array.ndim else np.nonzero(condition.array.reshape(1))))
+        return condition.nonzero(as_tuple=True)
     if condition.array.dtype.kind != "b" and condition.array.dtype != np.uint8:
         kind = SCALARS[condition.array.dtype.name]
         raise RuntimeError(f"where expected condition to be a boolean tensor, but got a tensor with dtype {kind}")

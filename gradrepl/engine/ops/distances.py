@@ -29,20 +29,20 @@ def euclidean_dist(x1, x2):
     return norm_of(differences(x1, x2), 2, (-1,), False).astype(x1.dtype, copy=False)
 
 
-def slope(diff, distance, p):
-    """d |x|_p by every coordinate; zero where the distance is."""
-    distance = distance[..., None]
+def pull(grad, diff, distance, p):
+    """The gradient of |x|_p for every coordinate; zero where the distance is."""
+    grad, distance = grad[..., None], distance[..., None]
     if p == 0:
         return np.zeros_like(diff)
     if p == 1:
-        return np.sign(diff)
+        return grad * np.sign(diff)
     if p == inf:
-        return np.sign(diff) * (np.abs(diff) == distance)
+        return grad * np.sign(diff) * (np.abs(diff) == distance)
     with np.errstate(all="ignore"):
         if p < 2:
             bent = np.sign(diff) * np.where(diff == 0, 0 if p < 1 else np.abs(diff) ** (p - 1), np.abs(diff) ** (p - 1))
-            return np.where(distance == 0, 0, bent / distance ** (p - 1))
-        return np.where(distance == 0, 0, diff * np.abs(diff) ** (p - 2) / distance ** (p - 1))
+            return np.where(distance == 0, 0, grad * bent / distance ** (p - 1))
+        return np.where(distance == 0, 0, grad * diff * np.abs(diff) ** (p - 2) / distance ** (p - 1))
 
 
 @op(
@@ -53,7 +53,7 @@ def slope(diff, distance, p):
     cdist="not_implemented('_cdist_backward')",
 )
 def cdist_backward(grad, x1, x2, p, cdist):
-    return np.add.reduce(grad[..., None] * slope(differences(x1, x2), cdist, p), -2).astype(x1.dtype, copy=False)
+    return np.add.reduce(pull(grad, differences(x1, x2), cdist, p), -2).astype(x1.dtype, copy=False)
 
 
 def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
@@ -95,10 +95,10 @@ def pdist_forward(self, p=2.0):
 )
 def pdist_backward(grad, self, p, pdist):
     first, second = np.triu_indices(self.shape[0], 1)
-    pull = grad[:, None] * slope(self[first] - self[second], pdist, p)
+    pulled = pull(grad, self[first] - self[second], pdist, p)
     result = np.zeros_like(self)
-    np.add.at(result, first, pull)
-    np.subtract.at(result, second, pull)
+    np.add.at(result, first, pulled)
+    np.subtract.at(result, second, pulled)
     return result
 
 

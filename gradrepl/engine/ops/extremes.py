@@ -5,8 +5,8 @@ import numpy as np
 from gradrepl.engine.declare import op
 from gradrepl.engine.dims import require
 from gradrepl.engine.messages import SCALAR_TYPES
-from gradrepl.engine.ops.pointwise import TENSORS, fitting, in_place, overload, refuse_kinds
-from gradrepl.engine.promotion import SCALARS, alike, castable, result_dtype
+from gradrepl.engine.ops.pointwise import TENSORS, in_place, overload, refuse_kinds
+from gradrepl.engine.promotion import SCALARS, alike, castable, fitting, result_dtype
 from gradrepl.engine.public import publish
 from gradrepl.engine.recorder import Maybe
 from gradrepl.engine.tensor import Tensor

@@ -347,8 +347,14 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
     along, over = (first, second) if abs(ord) == 1 else (second, first)
     if not keepdim and along < over:
         over -= 1
-    sums = vector_norm(A, 1, along, keepdim)
-    return sums.amax(over, keepdim) if ord > 0 else sums.amin(over, keepdim)
+    return furthest(vector_norm(A, 1, along, keepdim), ord, over, keepdim)
+
+
+def furthest(values, ord, dim, keepdim):
+    """The largest of the values, or the smallest for a negative order; zero is the largest of none."""
+    if not values.array.shape[dim] and ord > 0:
+        return values.sum(dim, keepdim).detach()
+    return values.amax(dim, keepdim) if ord > 0 else values.amin(dim, keepdim)
 
 
 def singular_norm(A, ord, first, second, keepdim):
@@ -358,7 +364,7 @@ def singular_norm(A, ord, first, second, keepdim):
     if ord == "nuc":
         result = values.sum(-1, keepdim)
     else:
-        result = values.amax(-1, keepdim) if ord > 0 else values.amin(-1, keepdim)
+        result = furthest(values, ord, -1, keepdim)
     if not keepdim:
         return result
     order = [*rest, first, second]

@@ -113,13 +113,15 @@ def bmm(self, mat2):
     return product(self, mat2)
 
 
+SIZES = "batch1.sym_argsize_0, batch1.sym_argsize_1, batch2.sym_argsize_2"
+BATCH1 = "maybe_multiply({}.bmm(conj(batch2.transpose(1, 2))), alpha)"
 BATCH2 = "maybe_multiply(conj(batch1.transpose(1, 2)).bmm({}), alpha)"
 
 
 @op(
     "BaddbmmBackward0",
     self="maybe_multiply(grad, beta)",
-    batch1="maybe_multiply(grad.bmm(conj(batch2.transpose(1, 2))), alpha)",
+    batch1=BATCH1.format("grad"),
     batch2=BATCH2.format("grad"),
 )
 def baddbmm_op(self, batch1, batch2, beta=1, alpha=1):
@@ -132,8 +134,8 @@ def baddbmm_op(self, batch1, batch2, beta=1, alpha=1):
 @op(
     "AddbmmBackward0",
     self="maybe_multiply(grad, beta)",
-    batch1="maybe_multiply(spread_batch(grad, batch1, batch2).bmm(conj(batch2.transpose(1, 2))), alpha)",
-    batch2=BATCH2.format("spread_batch(grad, batch1, batch2)"),
+    batch1=BATCH1.format(f"spread_batch(grad, {SIZES})"),
+    batch2=BATCH2.format(f"spread_batch(grad, {SIZES})"),
 )
 def addbmm_op(self, batch1, batch2, beta=1, alpha=1):
     check_batches(batch1, batch2)

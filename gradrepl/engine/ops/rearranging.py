@@ -37,10 +37,12 @@ def flip_dims(self, dims):
 
 @op("RollBackward0", self="roll_op(grad, tuple([-s for s in shifts[::-1]]), dims[::-1])")
 def roll_op(self, shifts, dims):
+    if not self.size:
+        return self.copy()
     dims = [wrap_dim(d, self.ndim) for d in dims]
     if not self.ndim:
         return self.copy()
-    return np.ascontiguousarray(np.roll(self, shifts, dims) if dims else np.roll(self, shifts[0])) if self.size else self.copy()
+    return np.ascontiguousarray(np.roll(self, shifts, dims) if dims else np.roll(self, shifts[0]))
 
 
 @op("Rot90Backward0", self="rot90_op(grad, -k, dims)")

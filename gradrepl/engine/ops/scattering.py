@@ -226,9 +226,10 @@ def check_index_copy(self, dim, index, source):
         raise RuntimeError(f"{name}: self and source expected to have the same dtype, but got {kinds}")
     rest, other = ([n for i, n in enumerate(x.shape) if i != at] for x in (self, source))
     if source.ndim and rest != other:
+        rest, other = (" ".join(map(str, sizes)) for sizes in (rest, other))
         raise RuntimeError(
-            f"{name}: Source/destination tensor must have same slice shapes. Destination slice shape: {' '.join(map(str, rest))} at dimension "
-            f"{at} and source slice shape: {' '.join(map(str, other))} at dimension 0."
+            f"{name}: Source/destination tensor must have same slice shapes. Destination slice shape: {rest} at dimension {at} and source "
+            f"slice shape: {other} at dimension 0."
         )
     count = source.shape[at] if source.ndim else 1
     require(index.size == count, f"{name}: Number of indices ({index.size}) should be equal to source.size(dim) ({count})", IndexError)

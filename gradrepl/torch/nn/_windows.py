@@ -313,7 +313,9 @@ def check_sizes(input, size):
         return
     names = ("W", "H W", "D H W")[len(size) - 1].split()
     tell = lambda values: ", ".join(f"{name}: {value}" for name, value in zip(names, values))
-    raise RuntimeError(f"Input and output sizes should be greater than 0, but got input ({tell(input.shape[2:])}) output ({tell(size)})")
+    joined = " and" * (len(size) == 1)
+    given = f"input ({tell(input.shape[2:])}){joined} output ({tell(size)})"
+    raise RuntimeError(f"Input and output sizes should be greater than 0, but got {given}")
 
 
 def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=None):
