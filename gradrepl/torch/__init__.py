@@ -31,8 +31,8 @@ newaxis = None
 __version__ = "2.13.0+cpu"
 _SUBMODULES = set(
     """_C __config__ __future__ _dynamo _functorch _tensor_str _utils accelerator amp autograd backends compiler cpu cuda
-    distributed distributions fft func functional jit linalg masked mps nn optim overrides random return_types serialization special
-    storage testing types utils version xpu""".split()
+    distributed distributions fft func functional jit linalg masked mps nn optim overrides profiler random return_types serialization
+    special storage testing types utils version xpu""".split()
 )
 _OUT_OF_REACH = "the embedded engine has no {}; `gradrepl --engine torch` runs on the installed PyTorch"
 # what PyTorch has beside, and this engine has not

@@ -13,11 +13,13 @@ __all__ = """
     inference_mode no_grad set_detect_anomaly set_grad_enabled set_multithreading_enabled variable
 """.split()
 # what is imported when it is first asked for: submodules, and names of submodules
-_SUBMODULES = {"anomaly_mode", "forward_ad", "function", "functional", "grad_mode", "graph", "profiler", "variable"}
+_SUBMODULES = {"anomaly_mode", "forward_ad", "function", "functional", "grad_mode", "graph", "profiler", "profiler_util", "variable"}
 _HOMES = {
     "NestedIOFunction": "function",
     "Variable": "variable",
     "_calculate_shape": "graph",
+    "_profiler_enabled": "profiler",
+    "kineto_available": "profiler",
     "_force_original_view_tracking": "grad_mode",
     "_unsafe_preserve_version_counter": "grad_mode",
     "is_view_replay_enabled": "grad_mode",

@@ -1,8 +1,9 @@
 """Generators in a mode of their own, however they are driven, and old names of torch.autograd."""
 
+import importlib
 import warnings
 
-import torch.autograd._functions
+importlib.import_module(f"{torch.__spec__.name}.autograd._functions")
 
 
 class Recovered(Exception):
