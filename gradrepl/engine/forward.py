@@ -90,6 +90,7 @@ class Level:
     def __init__(self):
         self.tangents = weakref.WeakKeyDictionary()  # node -> {output number: tangent}, of nodes that also lead backwards
         self.hidden: list = []  # tensors that have a node only for their tangent
+        self.duals: dict = {}  # id -> tensors that make_dual made: their tangents are no views, whatever they are themselves
         self.wrote = None  # the node of the write in place that was last heard of
 
     def heard(self, tensor, node):
@@ -169,6 +170,7 @@ def make_dual(tensor, tangent):
     recorded = tensor.requires_grad and here.grad
     dual = outside(lambda: tensor.view_as(tensor) if recorded else tensor.alias())
     assign(dual, outside(lambda: laid_out(tangent, dual)), not recorded)
+    here.level.duals[id(dual)] = weakref.ref(dual)
     return dual
 
 
@@ -283,7 +285,7 @@ def push(node, result):
 
 def settle(x, tangent, old, in_place, only_forward):
     """Give a result its tangent: a view of its base's, or what it was, written in place, or the new one."""
-    base = x.origin and x.origin.base
+    base = base_of(x)
     if in_place and base is not None:
         whole = base_tangent(base, tangent)
         assign(base, whole, only_forward)
@@ -294,6 +296,12 @@ def settle(x, tangent, old, in_place, only_forward):
     else:
         whole = tangent_of(base) if base is not None and base.array.dtype is x.array.dtype else None
         assign(x, laid_out(tangent, x) if whole is None else viewed(whole, base, x), only_forward)
+
+
+def base_of(tensor):
+    """The tensor that this one is a view of, as far as tangents go."""
+    made = here.level.duals.get(id(tensor))
+    return None if tensor.origin is None or made is not None and made() is tensor else tensor.origin.base
 
 
 def base_tangent(base, tangent):
@@ -407,7 +415,7 @@ def check_view(answer, output, given):
             if answer.origin is None:
                 raise RuntimeError(NO_VIEW)
             if answer.origin.base is not (tangent if tangent.origin is None else tangent.origin.base):
-                raise RuntimeError(OTHER_VIEW if tangent.origin is None else OTHER_BASE)
+                raise RuntimeError(OTHER_VIEW if base_of(primal) is None else OTHER_BASE)
 
 
 def remade(view):

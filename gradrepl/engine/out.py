@@ -5,7 +5,7 @@ from gradrepl.engine.messages import SCALAR_TYPES
 from gradrepl.engine.modes import here
 from gradrepl.engine.promotion import SCALARS, cast_error, castable
 from gradrepl.engine.tensor import INFERENCE
-from gradrepl.engine.views import FROZEN, written
+from gradrepl.engine.views import BEFORE_WRITE, FROZEN, written
 
 NO_GRADIENTS = "{}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad."
 RESIZED = (
@@ -62,6 +62,8 @@ def into(out, result, name):
 
 def store(out, array):
     target = out.array
+    if BEFORE_WRITE:
+        BEFORE_WRITE[0](out)
     if out.counter is INFERENCE and not here.inference:
         raise RuntimeError(FROZEN)
     if target.shape != array.shape:

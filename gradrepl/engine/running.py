@@ -39,6 +39,21 @@ def current_node():
     return None
 
 
+class _EngineBase:
+    """What runs a backward, as far as programs talk to it."""
+
+    __module__ = "torch._C"
+    is_checkpoint_valid = staticmethod(lambda: here.run is None or here.run.targets is None)
+
+    @staticmethod
+    def queue_callback(callback):
+        """Call a function without arguments when the backward under way is over."""
+        if here.run is None:
+            raise RuntimeError("Final callbacks can only be installed during backward pass.")
+        here.run.finals = here.run.finals or []
+        here.run.finals.append(callback)
+
+
 def run_number():
     """Backwards are counted; -1 outside of one."""
     return -1 if here.run is None else here.run.number

@@ -47,6 +47,8 @@ class Packed:
             put_in_force(packing)
         if not isinstance(result, Tensor):
             raise TypeError(f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type(result).__name__}")
+        if not self.needs_grad and not result.needs_grad:
+            return result
         tensor = tensor_of(result.array)
         tensor.counter = result.share_counter()
         if self.needs_grad:
@@ -60,7 +62,9 @@ class SavedTensor:
 
     __module__ = "torch._C._autograd"
 
-    def __init__(self, node, place, index=None):
+    def __init__(self, node=None, place=None, index=None):
+        if node is None:
+            raise RuntimeError("Trying to create a SavedTensor object from Python is forbidden.")
         self.node, self.place, self.index = node, place, index
 
     @property
@@ -112,6 +116,27 @@ def raw_saved(node, place):
 
 
 # ---- saved_tensors_hooks: `here.packing` holds those in force in this thread, innermost last
+
+
+def push_hooks(pack_hook, unpack_hook):
+    """Saved tensors of this thread go through these hooks from here on, until they are popped."""
+    if here.no_packing:
+        raise RuntimeError(here.no_packing)
+    hooks = pack_hook, unpack_hook
+    if not all(map(callable, hooks)):
+        raise TypeError(WRONG_HOOKS.format("_push_saved_tensors_default_hooks", "") + ", ".join(map(repr, hooks)))
+    put_in_force((*here.packing, hooks))
+
+
+def pop_hooks():
+    put_in_force(here.packing[:-1])
+
+
+def disable_hooks(message):
+    """Hooks raise this error from here on."""
+    if here.packing:
+        raise RuntimeError(message)
+    here.no_packing = message
 
 
 def put_in_force(hooks):

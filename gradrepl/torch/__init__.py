@@ -30,14 +30,14 @@ globals().update({alias: DTYPES[name] for alias, name in ALIASES.items()})
 newaxis = None
 __version__ = "2.13.0+cpu"
 _SUBMODULES = set(
-    """_C __config__ __future__ _dynamo _functorch _tensor_str _utils accelerator amp autograd backends compiler cpu cuda
+    """_C __config__ __future__ _dynamo _functorch _ops _tensor_str _utils accelerator amp autograd backends compiler cpu cuda
     distributed distributions fft func functional jit linalg masked mps nn optim overrides profiler random return_types serialization
     special storage testing types utils version xpu""".split()
 )
 _OUT_OF_REACH = "the embedded engine has no {}; `gradrepl --engine torch` runs on the installed PyTorch"
 # what PyTorch has beside, and this engine has not
 _BEYOND = set(
-    """ao compiled_autograd contrib export futures fx hub library monitor mtia multiprocessing nested onnx ops package quantization sparse
+    """ao compiled_autograd contrib export futures fx hub library monitor mtia multiprocessing nested onnx package quantization sparse
     sparse_bsc_tensor sparse_bsr_tensor sparse_compressed_tensor sparse_coo_tensor sparse_csc_tensor sparse_csr_tensor quantize_per_channel
     quantize_per_tensor quantized_batch_norm quantized_gru_cell quantized_lstm_cell""".split()
 )
@@ -52,6 +52,7 @@ _HOMES = {
             set_deterministic_debug_mode get_deterministic_debug_mode set_float32_matmul_precision get_float32_matmul_precision
             set_warn_always is_warn_always_enabled set_flush_denormal compiled_with_cxx11_abi typename compile""",
         func="vmap",
+        _ops="ops",
     ).items()
     for name in names.split()
 }
@@ -78,6 +79,8 @@ def __getattr__(name):
         return FUNCTIONS[name]
     if name in _BEYOND:
         raise AttributeError(_OUT_OF_REACH.format(f"torch.{name}"))
+    if name.startswith("_test_"):
+        return getattr(_importlib.import_module("gradrepl.engine.probes"), name)
     if name not in _HOMES:
         raise AttributeError(f"module 'torch' has no attribute {name!r}")
     value = globals()[name] = getattr(_importlib.import_module(f"gradrepl.torch.{_HOMES[name]}"), name)

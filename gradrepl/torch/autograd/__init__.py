@@ -3,6 +3,8 @@
 __name__ = __name__.removeprefix("gradrepl.")
 
 import importlib as _importlib
+import sys as _sys
+import types as _types
 
 from gradrepl.engine.backward import backward, grad
 from gradrepl.engine.function import Function
@@ -16,6 +18,7 @@ __all__ = """
 _SUBMODULES = {"anomaly_mode", "forward_ad", "function", "functional", "grad_mode", "graph", "profiler", "profiler_util", "variable"}
 _HOMES = {
     "NestedIOFunction": "function",
+    "SavedTensor": "graph",
     "Variable": "variable",
     "_calculate_shape": "graph",
     "_profiler_enabled": "profiler",
@@ -42,6 +45,17 @@ def __getattr__(name):
         raise AttributeError(f"module 'torch.autograd' has no attribute {name!r}")
     value = globals()[name] = getattr(_importlib.import_module(f"gradrepl.torch.autograd.{_HOMES[name]}"), name)
     return value
+
+
+class _Package(_types.ModuleType):
+    """A submodule that is imported does not hide the function of the same name."""
+
+    def __setattr__(self, name, value):
+        if name not in _HOMES or not isinstance(value, _types.ModuleType):
+            super().__setattr__(name, value)
+
+
+_sys.modules[f"gradrepl.{__name__}"].__class__ = _Package
 
 
 def __dir__():

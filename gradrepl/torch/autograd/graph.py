@@ -10,9 +10,10 @@ import threading
 from gradrepl.engine.backward import GradientEdge, get_gradient_edge, target_edge
 from gradrepl.engine.dtypes import Size
 from gradrepl.engine.modes import here
+from gradrepl.engine.mutation import _AllowMutationOnSavedContext
 from gradrepl.engine.node import Node as _Node
 from gradrepl.engine.running import current_run, will_run
-from gradrepl.engine.saved import WRONG_HOOKS, put_in_force
+from gradrepl.engine.saved import SavedTensor, disable_hooks, pop_hooks, push_hooks
 from gradrepl.engine.tensor import Tensor
 from gradrepl.engine.views import written
 
@@ -78,15 +79,10 @@ class saved_tensors_hooks:
         self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
 
     def __enter__(self):
-        if here.no_packing:
-            raise RuntimeError(here.no_packing)
-        hooks = self.pack_hook, self.unpack_hook
-        if not all(map(callable, hooks)):
-            raise TypeError(WRONG_HOOKS.format("_push_saved_tensors_default_hooks", "") + ", ".join(map(repr, hooks)))
-        put_in_force((*here.packing, hooks))
+        push_hooks(self.pack_hook, self.unpack_hook)
 
     def __exit__(self, *args):
-        put_in_force(here.packing[:-1])
+        pop_hooks()
 
 
 class save_on_cpu(saved_tensors_hooks):
@@ -99,9 +95,8 @@ class save_on_cpu(saved_tensors_hooks):
 @contextlib.contextmanager
 def disable_saved_tensors_hooks(error_message):
     """Inside `with`, or in a function so decorated, saved_tensors_hooks raise this error."""
-    if here.packing:
-        raise RuntimeError(error_message)
-    before, here.no_packing = here.no_packing, error_message
+    before = here.no_packing
+    disable_hooks(error_message)
     try:
         yield
     finally:
@@ -177,34 +172,16 @@ def _edge(tensor):
     return target_edge(tensor) if tensor.requires_grad else None
 
 
-class _AllowMutationOnSavedContext:
-    """The graphs recorded inside one `allow_mutation_on_saved_tensors`."""
-
-    def __init__(self):
-        self.live = True
-
-
 class allow_mutation_on_saved_tensors:
     """Inside `with`, saved tensors may be written: copies are kept for backward, which has to run inside as well."""
 
-    active = False
-
     def __enter__(self):
-        if allow_mutation_on_saved_tensors.active:
-            raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
         context = self.context = _AllowMutationOnSavedContext()
-
-        def unpack(kept):
-            assert context.live, (
-                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which the graph was originally recorded."
-            )
-            return kept
-
-        self.hooks = saved_tensors_hooks(lambda tensor: tensor.detach().clone(), unpack)
+        context.begin()
+        self.hooks = saved_tensors_hooks(context.pack, context.unpack)
         self.hooks.__enter__()
-        allow_mutation_on_saved_tensors.active = True
         return context
 
     def __exit__(self, *args):
-        allow_mutation_on_saved_tensors.active = self.context.live = False
+        self.context.end()
         self.hooks.__exit__(*args)

@@ -2,6 +2,7 @@
 
 __name__ = __name__.removeprefix("gradrepl.")
 
+from gradrepl.engine.running import _EngineBase
 from gradrepl.engine.tensor import Tensor
 
 __all__ = ["VariableMeta", "Variable"]
@@ -16,6 +17,8 @@ class VariableMeta(type):
 
 class Variable(metaclass=VariableMeta):
     """`Variable(tensor)` is the tensor, outside its graph."""
+
+    _execution_engine = _EngineBase()
 
     def __new__(cls, data=None, requires_grad=False, volatile=None):
         if not isinstance(data, Tensor):

@@ -2,13 +2,20 @@
 
 __name__ = __name__.removeprefix("gradrepl.")
 
+import collections
 import contextlib
+import threading
 import warnings
+import weakref
 
 from gradrepl import torch
 from gradrepl.engine.function import Function
-from gradrepl.engine.running import current_run
+from gradrepl.engine.keeping import make_saved_tensor
+from gradrepl.engine.names import listen, unlisten
+from gradrepl.engine.running import current_run, run_number
+from gradrepl.engine.saved import SavedTensor
 from gradrepl.torch.autograd.graph import saved_tensors_hooks
+from gradrepl.torch.utils._checkpoint_errors import LOGGED, MORE, OTHER_NUMBER, OTHER_TENSORS, OVERLAP, TIP, TWICE
 
 IMPLICIT = (
     "{}: the use_reentrant parameter should be passed explicitly. {}use_reentrant=False is recommended, but if you need to preserve the "
@@ -89,67 +96,236 @@ class CheckpointFunction(Function):
 CheckpointFunction.__module__ = "torch.utils.checkpoint"
 
 
-class Frame:
-    """One checkpointed call: what it saved is only counted; the first value asked for in backward brings all of them."""
+class _Stop(Exception):
+    """Ends a recomputation: all that was asked for is there."""
 
-    def __init__(self, function, args, kwargs, state):
-        self.function, self.args, self.kwargs, self.state = function, args, kwargs, state
-        self.count, self.found, self.taken = 0, None, 0
+
+class _Holder:
+    """What a graph keeps instead of a tensor; for each backward, the ticket under which it finds the tensor that was computed anew."""
+
+    def __init__(self):
+        self.tickets = {}
+
+
+class _Ticket:
+    """Lets a recomputed tensor go with whom it is for."""
+
+
+class Frame:
+    """One checkpointed call: which tensors it saved, and those of each recomputation."""
+
+    def __init__(self, again, early_stop, describe, failed):
+        self.again, self.early_stop, self.describe, self.failed = again, early_stop, describe, failed
+        self.inputs, self.holders, self.descriptions = [], [], []
+        self.counts, self.found, self.done = collections.Counter(), collections.defaultdict(weakref.WeakKeyDictionary), set()
+        self.complete = self.uneven = False  # the forward is over; a backward inside it saw fewer tensors than there are now
+
+    def keep_inputs(self, *inputs):
+        self.inputs = [make_saved_tensor(x, False) if isinstance(x, torch.Tensor) else x for x in inputs]
 
     def pack(self, tensor):
-        self.count += 1
-        return self.count - 1
+        holder = _Holder()
+        self.holders.append(weakref.ref(holder))
+        with torch.no_grad():
+            self.descriptions.append(self.describe(tensor))
+        return holder
 
-    def unpack(self, place):
-        if self.found is None:
-            self.found, self.taken = self.recomputed(), 0
-        if len(self.found) != self.count:
-            raise CheckpointError(
-                "torch.utils.checkpoint: A different number of tensors was saved during the original forward and recomputation.\n"
-                f"Number of tensors saved during forward: {self.count}\nNumber of tensors saved during recomputation: {len(self.found)}."
-            )
-        tensor, self.taken = self.found[place], self.taken + 1
-        if self.taken == self.count:
-            self.found = None
+    def unpack(self, holder):
+        try:
+            return self.recomputed(holder)
+        except CheckpointError as error:
+            if self.failed is None:
+                raise
+            raise CheckpointError(self.failed()) from error
+
+    def recomputed(self, holder):
+        group = GraphExecGroup._get_current_group()
+        run = group if group is not None else run_number() if run_number() != -1 else object()
+        if run not in self.done:
+            inputs = [x.unpack() if isinstance(x, SavedTensor) else x for x in self.inputs]
+            with contextlib.suppress(_Stop), Recomputation(weakref.ref(self), run), torch.enable_grad():
+                self.again(*inputs)
+            self.done.add(run)
+            self.check(run)
+        ticket = holder.tickets[run]
+        if ticket is None:
+            raise CheckpointError(TWICE.format(OVERLAP if group is not None else ""))
+        holder.tickets[run] = None
+        return self.found[run][ticket]
+
+    def check(self, run):
+        """Whether the same tensors were saved again."""
+        if self.uneven:
+            return
+        if len(self.holders) != self.counts[run]:
+            raise CheckpointError(OTHER_NUMBER.format(len(self.holders), self.counts[run]) + TIP)
+        wrong = ""
+        for place, (reference, before) in enumerate(zip(self.holders, self.descriptions)):
+            holder = reference()
+            now = before if holder is None else self.describe(self.found[run][holder.tickets[run]])
+            if now != before:
+                wrong += f"tensor at position {place}:\nsaved metadata: {before}\nrecomputed metadata: {now}\n"
+        if wrong:
+            raise CheckpointError(OTHER_TENSORS.format(wrong) + TIP)
+
+
+class Recomputation(saved_tensors_hooks):
+    """Catches what a recomputation saves, for those who hold on to it."""
+
+    def __init__(self, frame, run):
+        def pack(tensor):
+            return caught(frame(), run, tensor.detach() if tensor.requires_grad else tensor)
+
+        super().__init__(pack, lambda tensor: tensor)
+
+
+def caught(frame, run, tensor):
+    place = frame.counts[run]
+    frame.counts[run] += 1
+    if place >= len(frame.holders):
+        if frame.complete:
+            raise CheckpointError(MORE + TIP)
+        frame.uneven = True
         return tensor
+    holder = frame.holders[place]()
+    if holder is not None:
+        ticket = holder.tickets[run] = _Ticket()
+        frame.found[run][ticket] = tensor
+    if frame.early_stop and frame.counts[run] == len(frame.holders):
+        raise _Stop
+    return tensor
 
-    def recomputed(self):
-        saved: list = []
 
-        def keep(tensor):
-            saved.append(tensor.detach())
-            return len(saved) - 1
+class GraphExecGroup:
+    """Backwards in one group, which must not overlap, compute a checkpointed call anew at most once between them."""
 
-        with same_draws(self.state), torch.enable_grad(), saved_tensors_hooks(keep, lambda place: saved[place]):
-            self.function(*self.args, **self.kwargs)
-        return saved
+    _here = threading.local()
+
+    def __enter__(self):
+        if self._get_current_group() is not None:
+            raise RuntimeError(f"GraphExecGroup contexts cannot be nested. Already inside group {self._get_current_group()}")
+        self._here.group = self
+        return self
+
+    def __exit__(self, *args):
+        self._here.group = None
+
+    @classmethod
+    def _get_current_group(cls):
+        return getattr(cls._here, "group", None)
+
+
+class _Setting:
+    """What was set for all checkpointed calls: None lets each say for itself."""
+
+    early_stop = debug = None
+
+
+@contextlib.contextmanager
+def set_checkpoint_early_stop(enable):
+    """Whether recomputations in the calls made inside `with` stop as soon as they can, whatever those say."""
+    before, _Setting.early_stop = _Setting.early_stop, enable
+    try:
+        yield
+    finally:
+        _Setting.early_stop = before
+
+
+@contextlib.contextmanager
+def set_checkpoint_debug_enabled(enabled):
+    """Whether the calls made inside `with` log their operations for error messages, whatever they say."""
+    before, _Setting.debug = _Setting.debug, enabled
+    try:
+        yield
+    finally:
+        _Setting.debug = before
+
+
+class Log:
+    """The operations that are recorded inside `with`, as lines."""
+
+    def __init__(self):
+        self.lines = []
+
+    def heard(self, node, result):
+        shapes = ", ".join(f"{dtype}{list(shape)}" for shape, dtype in filter(None, node.output_metas))
+        self.lines.append(f"${len(self.lines)}: {shapes} = {node.name()}")
+
+    def __enter__(self):
+        listen("watch", self.heard)
+
+    def __exit__(self, *args):
+        unlisten("watch", self.heard)
+
+    def traces(self, label):
+        return "\n\n".join(f"{line}   ({i + 1} of {len(self.lines)} in {label})" for i, line in enumerate(self.lines))
+
+
+def logging_contexts():
+    """Contexts for the forward and for its recomputation, and the message about both."""
+    first, again = Log(), Log()
+
+    def message():
+        return LOGGED.format(first.traces("original"), again.traces("recompute"), "\n".join(first.lines), "\n".join(again.lines))
+
+    return (first, again), message
+
+
+def noop_context_fn():
+    return contextlib.nullcontext(), contextlib.nullcontext()
+
+
+CHECKS = {"default": lambda x: {"shape": x.shape, "dtype": x.dtype, "device": x.device}, "none": lambda x: None}
 
 
 def checkpoint(
     function,
     *args,
     use_reentrant=None,
-    context_fn=None,
+    context_fn=noop_context_fn,
     determinism_check="default",
     debug=False,
     early_stop=True,
-    preserve_rng_state=True,
     **kwargs,
 ):
     """Run a function without keeping its intermediate values; backward computes them anew."""
     if use_reentrant is None:
         warnings.warn(IMPLICIT.format("torch.utils.checkpoint", IMPLICIT_ONE), stacklevel=2)
         use_reentrant = True
+    preserve = kwargs.pop("preserve_rng_state", True)
     if kwargs and use_reentrant:
         raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
     if use_reentrant:
-        if context_fn is not None or debug:
+        if context_fn is not noop_context_fn or debug:
             raise ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.")
-        return CheckpointFunction.apply(function, preserve_rng_state, *args)
-    first, _ = context_fn() if context_fn is not None else (contextlib.nullcontext(), None)
-    frame = Frame(function, args, kwargs, torch.get_rng_state() if preserve_rng_state else None)
-    with first, saved_tensors_hooks(frame.pack, frame.unpack):
+        return CheckpointFunction.apply(function, preserve, *args)
+    failed = None
+    if debug if _Setting.debug is None else _Setting.debug:
+        if context_fn is not noop_context_fn:
+            raise ValueError("debug=True is incompatible with non-default context_fn")
+        contexts, failed = logging_contexts()
+    if determinism_check not in CHECKS:
+        raise ValueError(f"determinism_check should be one of {list(CHECKS)}, but got {determinism_check}")
+    (first, second) = contexts if failed else context_fn()
+    early_stop = early_stop if _Setting.early_stop is None else _Setting.early_stop
+    return without_reentry(function, args, kwargs, preserve, first, second, early_stop, CHECKS[determinism_check], failed)
+
+
+def without_reentry(function, args, kwargs, preserve, first, second, early_stop, describe, failed):
+    state = torch.get_rng_state() if preserve else None
+
+    def again(kwargs, *args):
+        with same_draws(state), second:
+            function(*args, **kwargs)
+
+    frame = Frame(again, early_stop, describe, failed)
+    frame.keep_inputs(kwargs, *args)
+    if not torch.is_grad_enabled():
         return function(*args, **kwargs)
+    with saved_tensors_hooks(frame.pack, frame.unpack), first:
+        result = function(*args, **kwargs)
+    frame.complete = True
+    return result
 
 
 def checkpoint_sequential(functions, segments, input, use_reentrant=None, **kwargs):
