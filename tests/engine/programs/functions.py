@@ -175,3 +175,17 @@ tried("one", lambda: torch.autograd.grad(doubled.sum(), (p, q)))
 print([(list(known.shape), known.dtype, known.device) for known in doubled.grad_fn._input_metadata])
 for what, x in {"a result": p.clone(), "a view of one": p.clone()[:1], "a view without history": p.detach().clone()[:1]}.items():
     tried(f"several outputs, one of them {what} written:", lambda: Doubled.apply(x)[0])
+
+
+# an instance of a Function, which nobody needs
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    idle = OnlyOnce()
+print([str(warning.message)[-40:] for warning in caught], isinstance(idle, OnlyOnce))
+for (
+    name
+) in "next_functions _input_metadata metadata saved_tensors _raw_saved_tensors needs_input_grad requires_grad to_save nonsense".split():
+    tried(name, lambda: getattr(idle, name))
+tried("name", lambda: idle.name())
+tried("called", lambda: idle(p))
+idle.register_hook(print).remove()

@@ -111,7 +111,7 @@ class Halving(torch.autograd.graph.saved_tensors_hooks):
     def unpack(self, tensor):
         node = C._current_autograd_node()
         print("unpacking for", node.name())
-        node.register_hook(lambda answers, gradients: tuple([None if x is None else x / 2 for x in answers]))
+        node.register_hook(lambda answers, gradients: print(gradients) or tuple([None if x is None else x / 2 for x in answers]))
         return tensor
 
 
