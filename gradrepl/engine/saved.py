@@ -61,6 +61,7 @@ class SavedTensor:
     """`_raw_saved_…`: a place where pack hooks can be set by hand. `index` is the place in a saved list."""
 
     __module__ = "torch._C._autograd"
+    __slots__ = ("node", "place", "index", "__weakref__")
 
     def __init__(self, node=None, place=None, index=None):
         if node is None:
@@ -106,7 +107,8 @@ class SavedTensor:
 
     @property
     def unpack_hook(self):
-        return self.value.unpack if isinstance(self.value, Packed) else None
+        value = self.node.saved_values[self.place] if self.index is None else self.value
+        return value.unpack if isinstance(value, Packed) else None
 
 
 def raw_saved(node, place):
