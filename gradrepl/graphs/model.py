@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any, NamedTuple
@@ -99,20 +99,20 @@ class Node:
 
 
 @cache
-def node_maker() -> Callable[..., Node]:
-    """Return what makes a Node of its fields in order, in a fifth of the time: a frozen class sets each field by a call.
+def thawed() -> type:
+    """Return a class with the fields of Node that is made in a fifth of the time: a frozen one sets each field by a call.
 
-    A class with the same slots that is not frozen takes the fields, then its instance is declared a Node. That saves a sixth of a walk.
+    What it makes goes through `frozen`. That saves a sixth of a walk.
     """
     fields = [(each.name, each.type, field(default=each.default)) for each in dataclasses.fields(Node)]
-    thawed = dataclasses.make_dataclass("ThawedNode", fields, slots=True)
+    return dataclasses.make_dataclass("ThawedNode", fields, slots=True)
 
-    def made(*values: Any, **named: Any) -> Node:
-        node = thawed(*values, **named)
+
+def frozen(made: list[Any]) -> tuple[Node, ...]:
+    """Declare instances of `thawed()` to be what they look like: a Node each, which has the same slots."""
+    for node in made:
         node.__class__ = Node
-        return node
-
-    return made
+    return tuple(made)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ class NodeType(NamedTuple):
     kind: str
     name: str
     plain: tuple[str, ...]  # `_saved_…` attributes that hold no tensors
-    tensors: tuple[tuple[str, str], ...]  # (where a tensor is unpacked: `_saved_…`, where it lies: `_raw_saved_…`)
+    tensors: tuple[tuple[str, str, str], ...]  # (where one is unpacked: `_saved_…`, where it lies: `_raw_saved_…`, what to call it)
 
 
 def _derives(cls: type, name: str, cache: weakref.WeakKeyDictionary[type, bool]) -> bool:
@@ -68,7 +68,8 @@ def _read_type(node: Any, cls: type) -> NodeType:
     short = name if "<" in name else name.rpartition("::")[2]
     custom = hasattr(cls, "_forward_cls")
     kind = "leaf" if hasattr(node, "variable") else "custom" if custom else "inplace" if short == "CopySlices" else "op"
-    slots = (("saved_tensors", "_raw_saved_tensors"),) if custom else tuple((name, "_raw" + name) for name in sorted(raw, key=slot_order))
+    names = ["saved_tensors"] if custom else sorted(raw, key=slot_order)
+    slots = tuple((name, "_raw_" + name.removeprefix("_"), name.removeprefix("_saved_")) for name in names)
     return NodeType(kind, short, () if custom else plain, slots)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from .model import Output, Source, Value
@@ -12,6 +13,7 @@ from .protocol import NodeType, is_tensor
 VERSIONS = re.compile(r"is at version (\d+); expected version (\d+)")
 FEW = 12  # numbers that are shown in full
 NO_OUTPUT = (Output(None),)
+SIMPLE = frozenset((bool, int, float, complex, str, type(None)))
 
 
 def dtype_name(dtype: Any) -> str:
@@ -27,29 +29,47 @@ class Kept(NamedTuple):
     versions: tuple[int, int] | None = None  # when saved and now, if they differ
 
 
+of_fields = partial(tuple.__new__, Kept)  # a Kept in a third of the time
+
+
 class Reader:
-    """Reads nodes and tensors; equal shapes and types become one object."""
+    """Reads nodes and tensors; equal shapes and types, and equal arguments, become one object."""
 
     def __init__(self) -> None:
-        self.outputs: dict[tuple, Output] = {}
-        self.rows: dict[tuple[int, ...], tuple[Output, ...]] = {}
-        self.dtypes: dict[Any, str] = {}
+        self.rows: dict[tuple, tuple[Output, ...]] = {}
+        self.known_arguments: dict[tuple, tuple[tuple[str, Any], ...]] = {}
+
+    def row(self, described: Any) -> tuple[Output, ...]:
+        """Shape, dtype and device of a tensor or of an entry of `_input_metadata`, as the outputs of a node that has no others."""
+        try:
+            device = described.device
+            key = (*described.shape, described.dtype, device.type, device.index)
+        except RuntimeError:  # a nested tensor has no common sizes
+            key = None, described.dtype, device.type, device.index
+        row = self.rows.get(key)
+        if row is None:
+            *shape, dtype, _, _ = key
+            row = self.rows[key] = (Output(None if None in shape else tuple(map(int, shape)), dtype_name(dtype), str(device)),)
+        return row
+
+    def read(self, function: Any, kind: NodeType) -> tuple[tuple[Output, ...], list[Kept], tuple[tuple[str, Any], ...]]:
+        """Return the outputs of a node, what it keeps for backward, and the arguments that are no tensors."""
+        if kind.kind == "leaf":
+            return self.row(variable_of(function)), [], ()
+        kept = kept_tensors(function, kind) if kind.tensors else []
+        return self.node_outputs(function), kept, self.arguments(function, kind, kept) if kept or kind.plain else ()
 
     def output(self, described: Any) -> Output:
-        """Shape, dtype and device of a tensor or of an entry of `_input_metadata`."""
-        key = shape_of(described), described.dtype, getattr(described, "device", "cpu")
-        known = self.outputs.get(key)
-        if known is None:
-            shape = key[0] and tuple(map(int, key[0]))
-            known = self.outputs[key] = Output(shape, dtype_name(key[1]), str(key[2]))
-        return known
+        return self.row(described)[0]
 
     def node_outputs(self, node: Any) -> tuple[Output, ...]:
         metadata = getattr(node, "_input_metadata", None)
         if not metadata:
             return NO_OUTPUT
+        if len(metadata) == 1:
+            return self.row(metadata[0])
         row = tuple([self.output(entry) for entry in metadata])
-        return self.rows.setdefault(tuple(map(id, row)), row)
+        return self.rows.setdefault(row, row)
 
     def arguments(self, node: Any, kind: NodeType, kept: list[Kept]) -> tuple[tuple[str, Any], ...]:
         """The arguments that are no tensors, and those numbers that PyTorch keeps as 0-d tensors; lists of tensors are added to `kept`."""
@@ -59,19 +79,28 @@ class Reader:
                 value = getattr(node, attribute)
             except RuntimeError:  # freed
                 continue
-            if is_tensor(value):
-                value = constant(value)
-            elif type(value) in (tuple, list) and any(map(is_tensor, value)):
-                kept += [Kept(f"{attribute[7:]}[{place}]", item) for place, item in enumerate(value) if is_tensor(item)]
-                continue
+            if type(value) not in SIMPLE:
+                if is_tensor(value):
+                    value = constant(value)
+                elif type(value) in (tuple, list) and any(map(is_tensor, value)):
+                    kept += [Kept(f"{attribute[7:]}[{place}]", item) for place, item in enumerate(value) if is_tensor(item)]
+                    continue
             if value is not None:
                 found.append((attribute[7:], plain(value)))
         for slot, tensor, _, _ in kept:
-            if tensor is not None and tensor.dim() == 0 and slot != "result":
+            if slot != "result" and tensor is not None and tensor.dim() == 0:
                 value = constant(tensor)
                 if value is not None:
                     found.append((slot, value))
-        return tuple(found)
+        arguments = tuple(found)
+        if len(arguments) == 1 and type(arguments[0][1]) is int:  # most: the alpha of an addition, a dim
+            return self.known_arguments.setdefault(arguments, arguments)
+        return arguments
+
+
+def variable_of(function: Any) -> Any:
+    """The leaf at the end of a path, which stands there itself where nothing but it was asked about."""
+    return function if is_tensor(function) else function.variable
 
 
 def plain(value: Any) -> Any:
@@ -124,25 +153,41 @@ def list_text(items: Any) -> str:
 def kept_tensors(node: Any, kind: NodeType) -> list[Kept]:
     """Return what a node keeps for backward, leaving alone what went through a pack hook."""
     found: list[Kept] = []
-    for saved, raw in kind.tensors:
-        slot = saved.removeprefix("_saved_")
+    for saved, raw, slot in kind.tensors:
         try:
-            places = getattr(node, raw)
+            place = getattr(node, raw)
         except RuntimeError:
             found.append(Kept(slot, None, "freed"))
             continue
-        if type(places) is not tuple:
-            found += look_at(node, saved, (slot,), (places,))
-        elif places:
-            found += look_at(node, saved, [f"{slot}[{number}]" for number in range(len(places))], places)
+        if type(place) is tuple:
+            found += look_at_all(node, slot, saved, place)
+            continue
+        kept = look_at(node, slot, saved, place)
+        if kept is not None:
+            found.append(kept)
     return found
 
 
-def look_at(node: Any, saved: str, slots: Sequence[str], places: tuple) -> list[Kept]:
-    """What lies in the places of one attribute of `node`."""
+def look_at(node: Any, slot: str, saved: str, place: Any) -> Kept | None:
+    """What lies in the one place of an attribute of `node`."""
+    try:
+        if place.unpack_hook is not None:
+            return Kept(slot, None, "packed")
+    except AttributeError:  # an older PyTorch, which cannot tell what looking would run
+        return Kept(slot, None, "unread")
+    try:
+        tensor = getattr(node, saved)  # no hook is here that this could run; and it is safe while another thread runs backward
+    except RuntimeError as error:
+        return spoilt(error, (slot,), (place,))[0]
+    return None if tensor is None else of_fields((slot, tensor, "held", None))
+
+
+def look_at_all(node: Any, slot: str, saved: str, places: tuple) -> list[Kept]:
+    """What lies in the places of an attribute that keeps several tensors."""
+    slots = [f"{slot}[{number}]" for number in range(len(places))]
     try:
         hooked = [place.unpack_hook is not None for place in places]
-    except AttributeError:  # an older PyTorch, which cannot tell what looking would run
+    except AttributeError:
         return [Kept(slot, None, "unread") for slot in slots]
     if True in hooked:
         pairs = zip(slots, places, hooked, strict=True)
@@ -150,30 +195,20 @@ def look_at(node: Any, saved: str, slots: Sequence[str], places: tuple) -> list[
             Kept(slot, None, "packed") if hook else Kept(slot, place.data) for slot, place, hook in pairs if hook or place.data is not None
         ]
     try:
-        tensors = getattr(
-            node, saved
-        )  # no hook is here that this could run; and unlike `data`, it is safe while another thread runs backward
+        tensors = getattr(node, saved) if places else ()
     except RuntimeError as error:
-        versions = VERSIONS.search(str(error))
-        if not versions:
-            return [Kept(slots[0].partition("[")[0], None, "freed")]
-        return [spoilt(slot, place.data, int(versions[2]), int(versions[1])) for slot, place in zip(slots, places, strict=True)]
-    if type(tensors) not in (tuple, list):
-        return [] if tensors is None else [Kept(slots[0], tensors)]
+        return spoilt(error, slots, places)
     return [Kept(slot, tensor) for slot, tensor in zip(slots, tensors, strict=True) if tensor is not None]
 
 
-def spoilt(slot: str, tensor: Any, expected: int, now: int) -> Kept:
-    """One of several tensors that were kept together, of which the one at version `now` was written to."""
-    return Kept(slot, tensor, "held", (expected, now) if tensor is not None and tensor._version == now else None)
-
-
-def shape_of(described: Any) -> tuple[int, ...] | None:
-    """The sizes, None for a nested tensor, which has no common ones."""
-    try:
-        return tuple(described.shape)
-    except RuntimeError:
-        return None
+def spoilt(error: RuntimeError, slots: Sequence[str], places: Sequence[Any]) -> list[Kept]:
+    """What could not be unpacked: it is freed, or one of the tensors was written to."""
+    versions = VERSIONS.search(str(error))
+    if not versions:
+        return [Kept(slots[0].partition("[")[0], None, "freed")]
+    now, expected = int(versions[1]), int(versions[2])
+    found = [(slot, place.data) for slot, place in zip(slots, places, strict=True)]
+    return [Kept(slot, data, "held", (expected, now) if data is not None and data._version == now else None) for slot, data in found]
 
 
 def itemsize(dtype: str) -> int:

@@ -5,16 +5,17 @@ Knows tensors by PyTorch's public node protocol only, and changes nothing of the
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, NamedTuple
 
 from .collection import collection_paused
 from .errors import GraphError
-from .model import Graph, Look, Node, Output, Root, Saved, Value, node_maker
+from .model import Graph, Look, Node, Output, Root, Saved, Value, frozen, thawed
 from .names import Names
 from .observations import Observation, any_observed, lookup, lookup_cut
-from .order import Item, print_order
+from .order import Columns, print_order
 from .protocol import NodeType, has_fresh_grad_fn, is_tensor, node_type
-from .reading import Kept, Reader, custom_source, itemsize, kept_tensors, read_value
+from .reading import Kept, Reader, custom_source, itemsize, read_value, variable_of
 from .roots import find_roots
 
 SMALL = 60  # nodes up to which values of scalars are shown unasked
@@ -119,15 +120,15 @@ class Builder:
 
     def __init__(self, roots: list[tuple[str, Any]], starts: list[Any], names: Names, look: Look) -> None:
         self.asked, self.starts, self.names, self.look = roots, starts, names, look
-        self.reader, self.made = Reader(), node_maker()
+        self.reader, self.thawed = Reader(), thawed()
         self.found = discover([start for start in starts if start is not None])
         self.root_tensors = {self.edge_of(thing): thing for _, thing in roots if is_tensor(thing) and thing.requires_grad}
-        self.outputs = [self.node_outputs(function, kind) for function, kind in zip(self.found.functions, self.found.kinds, strict=True)]
-        pairs = list(zip(self.found.functions, self.found.kinds, strict=True))
-        self.kept = [kept_tensors(function, kind) if kind.tensors else [] for function, kind in pairs]
-        self.arguments = [self.reader.arguments(function, kind, kept) for (function, kind), kept in zip(pairs, self.kept, strict=True)]
+        read = [self.reader.read(function, kind) for function, kind in zip(self.found.functions, self.found.kinds, strict=True)]
+        self.outputs, self.kept, self.arguments = ([row[0] for row in read], [row[1] for row in read], [row[2] for row in read])
         self.order = self.print_order()
-        self.place = {index: place for place, index in enumerate(self.order)}
+        self.place = [0] * len(self.order)
+        for place, index in enumerate(self.order):
+            self.place[index] = place
         self.reads_saved = bool(self.look.saved) or len(self.order) <= READABLE
         self.values = self.wants_values()
         self.reads = self.values or any(is_spoilt(thing) for _, thing in self.asked if is_tensor(thing))
@@ -159,11 +160,6 @@ class Builder:
         start = start_of(tensor)
         return (self.found.leaves[id(start)], 0) if is_tensor(start) else (self.found.index[start], tensor.output_nr)
 
-    def node_outputs(self, function: Any, kind: NodeType) -> tuple[Output, ...]:
-        if kind.kind == "leaf":
-            return (self.reader.output(variable_of(function)),)
-        return self.reader.node_outputs(function)
-
     def wants_values(self) -> bool:
         if self.look.values is not None:
             return self.look.values
@@ -172,48 +168,49 @@ class Builder:
 
     def print_order(self) -> list[int]:
         """The nodes in print order: an op, then the leaves that it is the first to use."""
-        items = [
-            Item((kind.name, outputs, len(row)), row, kind.kind == "leaf")
-            for kind, outputs, row in zip(self.found.kinds, self.outputs, self.found.inputs, strict=True)
+        found, tokens = self.found, dict[tuple, int]()
+        leaf = [kind.kind == "leaf" for kind in found.kinds]
+        labels = [
+            tokens.setdefault((kind.name, id(outputs), len(row)), len(tokens))  # equal outputs are one object
+            for kind, outputs, row in zip(found.kinds, self.outputs, found.inputs, strict=True)
         ]
-        roots = [
-            self.found.leaves[id(start)] if is_tensor(start) else self.found.index[start] for start in self.starts if start is not None
-        ]
+        roots = [found.leaves[id(start)] if is_tensor(start) else found.index[start] for start in self.starts if start is not None]
         order: dict[int, None] = {}
-        for op in print_order(items, roots):
+        for op in print_order(Columns(labels, found.inputs, leaf), roots):
             order[op] = None
-            for edge in items[op].inputs:
-                if edge and items[edge[0]].leaf:
+            for edge in found.inputs[op]:
+                if edge and leaf[edge[0]]:
                     order.setdefault(edge[0])
-        order.update(dict.fromkeys(root for root in roots if items[root].leaf))
+        order.update(dict.fromkeys(root for root in roots if leaf[root]))
         return list(order)
 
     def capture(self) -> Capture:
-        uses = [0] * len(self.order)
-        for row in self.found.inputs:
-            for edge in row:
-                if edge:
-                    uses[self.place[edge[0]]] += 1
-        nodes = tuple(self.node(index, f"n{place + 1}", uses[place]) for place, index in enumerate(self.order))
-        roots = self.roots()
+        place, functions = self.place, [self.found.functions[index] for index in self.order]
+        inputs = [tuple([edge and (place[edge[0]], edge[1]) for edge in self.found.inputs[index]]) for index in self.order]
+        uses = Counter([edge[0] for row in inputs for edge in row if edge])
+        made = [
+            self.node(index, f"n{number + 1}", function, row, uses[number])
+            for number, (index, function, row) in enumerate(zip(self.order, functions, inputs, strict=True))
+        ]
+        nodes, roots = frozen(made), self.roots()
         graph = Graph(roots, nodes, self.look, self.notes(nodes, roots))
-        functions = {node.id: self.found.functions[index] for node, index in zip(nodes, self.order, strict=True)}
-        return Capture(graph, functions, tuple(self.asked))
+        return Capture(graph, {node.id: function for node, function in zip(nodes, functions, strict=True)}, tuple(self.asked))
 
     def notes(self, nodes: tuple[Node, ...], roots: tuple[Root, ...]) -> tuple[str, ...]:
         named = any(node.names for node in nodes) or any(root.tensor and root.tensor.names for root in roots)
         return () if named or not self.names.given else (f"none of the {self.names.given} tensors in names= is in this graph",)
 
-    def node(self, index: int, id: str, uses: int) -> Node:
-        function, kind = self.found.functions[index], self.found.kinds[index]
+    def node(self, index: int, id: str, function: Any, inputs: tuple, uses: int) -> Any:
+        kind = self.found.kinds[index]
         if kind.kind == "leaf":
             return self.leaf(index, id, uses, variable_of(function))
-        place = self.place
-        inputs = tuple([edge and (place[edge[0]], edge[1]) for edge in self.found.inputs[index]])
-        saved, faults = self.saved(self.kept[index]) if self.kept[index] else ((), ())
+        outputs, kept = self.outputs[index], self.kept[index]
+        saved, faults = self.saved(kept) if kept else ((), NO_FAULTS)
         seen = (lookup(function) if self.observed else None) or NOTHING_SEEN
-        outputs, more = self.named_outputs(function, index, seen) if self.reads or index in self.told else (self.outputs[index], ())
-        return self.made(
+        if self.reads or index in self.told:
+            outputs, more = self.named_outputs(function, index, seen)
+            faults += more
+        return self.thawed(
             id,
             kind.kind,
             kind.name,
@@ -227,13 +224,13 @@ class Builder:
             custom_source(function) if kind.kind == "custom" else None,
             seen.scope,
             seen.inner,
-            faults + more,
+            faults,
             sequence(function),
         )
 
-    def leaf(self, index: int, id: str, uses: int, variable: Any) -> Node:
+    def leaf(self, index: int, id: str, uses: int, variable: Any) -> Any:
         output, faults = self.filled(self.outputs[index][0], variable, self.names.tensor(variable))
-        return self.made(id, "leaf", "AccumulateGrad", (output,), uses=uses, has_grad=variable.grad is not None, faults=faults)
+        return self.thawed(id, "leaf", "AccumulateGrad", (output,), uses=uses, has_grad=variable.grad is not None, faults=faults)
 
     def filled(self, output: Output, tensor: Any, names: tuple[str, ...] = ()) -> tuple[Output, tuple[str, ...]]:
         """Return the output with what the tensor itself tells, and what is wrong with it."""
@@ -273,7 +270,7 @@ class Builder:
     def saved(self, kept: list[Kept]) -> tuple[tuple[Saved, ...], tuple[str, ...]]:
         """What the node keeps, one entry for each tensor, and the writes that spoilt it."""
         faults = tuple(
-            f"saved {each.slot} was at version {each.versions[0]}, is now at {each.versions[1]}" for each in kept if each.versions
+            [f"saved {each.slot} was at version {each.versions[0]}, is now at {each.versions[1]}" for each in kept if each.versions]
         )
         if not self.reads_saved:
             return (), faults
@@ -332,13 +329,11 @@ class Builder:
         return Root(id, path, tensor, self.place[index], output)
 
 
-def variable_of(function: Any) -> Any:
-    return function if is_tensor(function) else function.variable
-
-
 def sequence(function: Any) -> int:
-    numbered = getattr(function, "_sequence_nr", None)
-    return numbered() if numbered else 0
+    try:
+        return function._sequence_nr()
+    except AttributeError:  # an older PyTorch
+        return 0
 
 
 def is_spoilt(tensor: Any) -> bool:

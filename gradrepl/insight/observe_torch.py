@@ -162,7 +162,7 @@ def saved_of(run: Pass) -> dict:
     found = {}
     if current is not None:
         kind = node_type(current)
-        for name in (*kind.plain, *(name for name, _ in kind.tensors)):
+        for name in (*kind.plain, *(name for name, _, _ in kind.tensors)):
             try:
                 value = getattr(current, name)
             except RuntimeError:  # freed, or changed since

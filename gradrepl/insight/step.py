@@ -342,7 +342,7 @@ def saved_values(function: Any) -> dict[str, Any]:
     """What a node has saved, by the names that formulas use; what cannot be read any more is left out."""
     kind = node_type(function)
     found = {}
-    for name in (*kind.plain, *(name for name, _ in kind.tensors)):
+    for name in (*kind.plain, *(name for name, _, _ in kind.tensors)):
         try:
             value = getattr(function, name)
         except RuntimeError:

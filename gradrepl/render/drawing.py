@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gradrepl.graphs.collection import collection_paused
 from gradrepl.graphs.fold import Edge as Link
 from gradrepl.graphs.fold import Fold, Folded, fold
 from gradrepl.graphs.model import Graph, Node, Saved, count
-from gradrepl.graphs.order import Item
+from gradrepl.graphs.order import Columns
 
 from . import labels
 from .clusters import Cluster, nested, scopes
@@ -19,6 +19,7 @@ from .limits import MOST_CARDS, Alias, LeftOut, alias, leave_out
 
 MOST_LABELLED = 1500  # cards of a picture whose arrows are labelled
 MOST_UNFOLDED = 6000  # cards of a picture that was asked for with fold=False: some seconds
+GREATEST = 2**62  # of the numbers that are compared by their steps
 SAVED_CARDS = 60  # ops up to which saved tensors are drawn unasked
 
 CAPTIONS = {
@@ -70,43 +71,42 @@ class Drawing:
         return tuple(dict.fromkeys("fault" if card.fault else card.kind for card in self.cards))
 
 
-def items_of(graph: Graph) -> list[Item]:
+def columns_of(graph: Graph) -> Columns:
     """The nodes as the search for repeats sees them: whatever tells two apart on the page is in the label, but no names and no numbers.
 
-    Plain ops, which share what was read of their outputs, share the label: it is long to make.
+    Plain ops share what was read of their outputs and arguments, so that is looked at once.
     """
-    known: dict[tuple, tuple[Hashable, str]] = {}
-    items = []
+    tokens, looks, tellings = dict[tuple, int](), dict[int, int](), dict[int, tuple]()
+    kinds, numbers = [], []
     for node in graph.nodes:
-        if node.arguments or node.saved or node.faults or node.kind == "leaf":
-            items.append(item_of(node))
-            continue
-        key = node.kind, node.name, id(node.outputs), node.scope[-1:]
-        if key not in known:
-            item = item_of(node)
-            known[key] = item.label, item.text
-        label, text = known[key]
-        items.append(Item(label, node.inputs, False, (), text))
-    return items
+        outputs, arguments = node.outputs, node.arguments
+        look = looks.get(id(outputs))
+        if look is None:
+            seen = tuple([(*output[:3], output.retains_grad, output.hooks) for output in outputs])
+            look = looks[id(outputs)] = tokens.setdefault(seen, len(tokens))
+        telling = tellings.get(id(arguments))
+        if telling is None:
+            telling = tellings[id(arguments)] = told(arguments)
+        states = tuple([state_of(saved) for saved in node.saved if saved.state != "held" or saved.cut]) if node.saved else ()
+        key = node.kind, node.name, look, telling[0], states, node.faults, node.has_grad, node.scope[-1:]
+        kinds.append(tokens.setdefault(key, len(tokens)))
+        numbers.append(telling[1])
+    leaf = [node.kind == "leaf" for node in graph.nodes]
+    return Columns(kinds, [node.inputs for node in graph.nodes], leaf, numbers, [labels.short(node.name) for node in graph.nodes])
 
 
-def item_of(node: Node) -> Item:
-    outputs = node.outputs
-    if node.kind == "leaf":
-        return Item(("leaf", outputs[0][:3], node.has_grad, outputs[0].hooks, node.faults), (), True)
-    types = tuple([output[:3] for output in outputs])
-    names, values, numbers = told(node.arguments) if node.arguments else ((), (), ())
-    marks = [(output.retains_grad, output.hooks) for output in outputs if output.retains_grad or output.hooks]
-    states = [(each.slots, each.state, each.cut and each.cut.reason) for each in node.saved if each.state != "held" or each.cut]
-    label = node.kind, node.name, types, names, values, tuple(marks), tuple(states), node.faults, node.scope[-1:]
-    return Item(label, node.inputs, False, numbers, labels.short(node.name))
+def state_of(saved: Saved) -> tuple:
+    return saved.slots, saved.state, saved.cut and saved.cut.reason
 
 
-def told(arguments: tuple[tuple[str, object], ...]) -> tuple[tuple, tuple, tuple]:
-    """Arguments as (names, values other than whole numbers, whole numbers)."""
-    names = tuple([name for name, _ in arguments])
-    values = tuple([None if type(value) is int else repr(value) for _, value in arguments])
-    return names, values, tuple([value for _, value in arguments if type(value) is int])
+def told(arguments: tuple[tuple[str, Any], ...]) -> tuple[tuple, tuple[int, ...]]:
+    """Return arguments as names with the values other than whole numbers, and those numbers, which may grow from block to block."""
+    values = tuple([(name, None if is_whole(value) else repr(value)) for name, value in arguments])
+    return values, tuple([value for _, value in arguments if is_whole(value)])
+
+
+def is_whole(value: Any) -> bool:
+    return type(value) is int and abs(value) < GREATEST
 
 
 def root_places(graph: Graph) -> list[int]:
@@ -115,22 +115,16 @@ def root_places(graph: Graph) -> list[int]:
 
 def folded(graph: Graph) -> Folded:
     """The graph as cards: places in graph.nodes, and folds, as graph.look.fold says."""
-    items, wish = items_of(graph), graph.look.fold
-    ops = [place for place, item in enumerate(items) if not item.leaf]
+    wish, roots = graph.look.fold, root_places(graph)
+    nodes = columns_of(graph)
+    ops = [place for place, leaf in enumerate(nodes.leaf) if not leaf]
     if wish is False:
-        return unfolded(graph, items)
-    found = fold(items, root_places(graph), (), ops)
+        return Folded(nodes, ops, list(range(len(graph.nodes))), [])
+    found = fold(nodes, roots, (), ops)
     if wish is True:
         return found
     opened = {card.run for card in found.cards if isinstance(card, Fold) and fold_id(graph, card) in wish}
-    return fold(items, root_places(graph), opened, ops) if opened else found
-
-
-def unfolded(graph: Graph, items: list[Item]) -> Folded:
-    links = [
-        Link(place, edge[0], position, edge[1], 1) for place, item in enumerate(items) for position, edge in enumerate(item.inputs) if edge
-    ]
-    return Folded(list(range(len(items))), links, [])
+    return fold(nodes, roots, opened, ops) if opened else found
 
 
 def members(card: int | Fold | LeftOut) -> Iterable[int]:

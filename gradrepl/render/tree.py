@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from gradrepl.graphs.collection import collection_paused
 from gradrepl.graphs.fold import Fold
 from gradrepl.graphs.model import Graph, Node, count
-from gradrepl.graphs.order import dominators
+from gradrepl.graphs.order import Columns, dominators
 
 from . import labels
 from .drawing import fold_id, folded, members, root_places
@@ -134,14 +134,11 @@ class Writer:
         self.written: set[int] = set()
 
     def dominated(self) -> tuple[list[int], dict[int, list[int]]]:
-        nodes = self.nodes
-        ops = {
-            place: [edge[0] for edge in node.inputs if edge and nodes[edge[0]].kind != "leaf"]
-            for place, node in enumerate(nodes)
-            if node.kind != "leaf"
-        }
-        roots = [place for place in dict.fromkeys(root_places(self.graph)) if nodes[place].kind != "leaf"]
-        parent = dominators(self.top, roots, ops)
+        leaf = [node.kind == "leaf" for node in self.nodes]
+        targets = Columns((), [node.inputs for node in self.nodes], leaf).targets
+        ops = [place for place, is_leaf in enumerate(leaf) if not is_leaf]
+        roots = [place for place in dict.fromkeys(root_places(self.graph)) if not leaf[place]]
+        parent = dominators(ops, targets, roots)
         children: dict[int, list[int]] = {}
         for op in ops:
             children.setdefault(parent[op], []).append(op)

@@ -7,11 +7,11 @@ import pytest
 
 from gradrepl import torch
 from gradrepl.graphs import graph, runs
-from gradrepl.graphs.fold import Fold, fold
-from gradrepl.graphs.order import Item, print_order
-from gradrepl.graphs.runs import find_runs, sequence
-from gradrepl.render.drawing import items_of, root_places
+from gradrepl.graphs.fold import Fold
+from gradrepl.graphs.rows import Rows
+from gradrepl.render.drawing import columns_of, root_places
 from tests.graphs import programs
+from tests.graphs.items import Item, fold, items, line_up, print_order
 
 
 def Node(name, shape, inputs=(), leaf=False):
@@ -26,7 +26,7 @@ def build(program, *args, **kwargs):
     """Run a program on the embedded engine and return (items, roots)."""
     torch.manual_seed(0)
     captured = graph(program(torch, *args, **kwargs), names={})
-    return items_of(captured), root_places(captured)
+    return items(columns_of(captured)), root_places(captured)
 
 
 def folds(folded):
@@ -54,22 +54,21 @@ def reachable(nodes, roots):
 
 def rebuild(nodes, roots, folded):
     """Return {node: inputs} of the folded blocks, made from the first three blocks of each run by arithmetic alone."""
-    seq, made = sequence(nodes, roots), {}
-    at = {index * seq.width: op for index, op in enumerate(seq.ops)}
-    for index, op in enumerate(seq.ops):
-        for slot in range(0, 2 * len(nodes[op].inputs), 2):
-            edge = nodes[op].inputs[slot // 2]
+    line, made = line_up(nodes, roots), {}
+    refs = [[tuple(ref) for ref in line.refs.row(place)] for place in range(len(line.ops))]
+    at = {index * line.width: op for index, op in enumerate(line.ops)}
+    for index, op in enumerate(line.ops):
+        for edge, ref in zip(nodes[op].inputs, refs[index]):
             if edge:
-                at.setdefault(seq.refs[index][slot], edge[0])
+                at.setdefault(ref[0], edge[0])
     for card in folds(folded):
         run = card.run
         for block in range(1, run.count - 1):
             for offset in range(run.size):
-                first, second = seq.refs[run.start + offset], seq.refs[run.start + run.size + offset]
-                refs = [a + (b - a) * block for a, b in zip(first, second)][: 2 * len(nodes[seq.ops[run.start + offset]].inputs)]
-                pairs = list(zip(refs[::2], refs[1::2]))
-                made[seq.ops[run.start + block * run.size + offset]] = tuple(
-                    None if pair == (0, 0) else (at[pair[0]], pair[1]) for pair in pairs
+                first, second = refs[run.start + offset], refs[run.start + run.size + offset]
+                pairs = [tuple(a + (b - a) * block for a, b in zip(*two)) for two in zip(first, second)]
+                made[line.ops[run.start + block * run.size + offset]] = tuple(
+                    None if pair == (0, 0) else (at[pair[0]], pair[1]) for pair in pairs[: len(nodes[line.ops[run.start + offset]].inputs)]
                 )
     return made
 
@@ -357,23 +356,17 @@ def test_awkward_sequences_cost_little(name, word, monkeypatch):
 
 
 def work_of(nodes, roots, monkeypatch):
-    """Return how many ops are looked at in the search for runs."""
-    seq, work = sequence(nodes, roots), Counter()
-    steady, evenly_used = runs.steady, runs.evenly_used
+    """Return how many rows are looked at in the search for runs."""
+    line, work = line_up(nodes, roots), Counter()
+    uneven = Rows.uneven
 
-    def counted_steady(seq, size, begin, end):
-        work["ops"] += end - begin
-        return steady(seq, size, begin, end)
+    def counted(rows, size, begin, end):
+        work["rows"] += end - begin
+        return uneven(rows, size, begin, end)
 
-    def counted_uses(seq, start, size, count):
-        skipped, left = evenly_used(seq, start, size, count)
-        work["ops"] += (skipped + left) * size
-        return skipped, left
-
-    monkeypatch.setattr(runs, "steady", counted_steady)
-    monkeypatch.setattr(runs, "evenly_used", counted_uses)
-    find_runs(nodes, seq)
-    return work["ops"]
+    monkeypatch.setattr(Rows, "uneven", counted)
+    runs.find_runs(line, [nodes[op].text for op in line.ops])
+    return work["rows"]
 
 
 def used_at_random(blocks, seed=0):

@@ -10,13 +10,13 @@ import pytest
 
 from gradrepl.graphs import collection
 from gradrepl.graphs.collection import collection_paused
-from gradrepl.graphs.model import Node, Output, node_maker
+from gradrepl.graphs.model import Node, Output, frozen, thawed
 
 FIELDS = ("n1", "op", "MulBackward0", (Output((3,), "float32"),), ((1, 0), None), 1)
 
 
 def test_a_node_made_quickly_is_a_node():
-    node = node_maker()(*FIELDS, faults=("freed",))
+    (node,) = frozen([thawed()(*FIELDS, faults=("freed",))])
     assert type(node) is Node and node == Node(*FIELDS, faults=("freed",)) and hash(node) == hash(Node(*FIELDS, faults=("freed",)))
     assert repr(node) == repr(Node(*FIELDS, faults=("freed",))) and not hasattr(node, "__dict__")
     assert pickle.loads(pickle.dumps(node)) == copy.copy(node) == dataclasses.replace(node) == node

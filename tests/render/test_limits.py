@@ -4,10 +4,9 @@ import random
 
 import pytest
 
-from gradrepl.graphs.fold import fold
-from gradrepl.graphs.order import Item
 from gradrepl.render.limits import MOST_CARDS, MOST_DUMMIES, Alias, LeftOut, alias, estimate, leave_out, ranks
 from tests.graphs import programs
+from tests.graphs.items import Item, fold
 from tests.graphs.test_fold import build
 
 
