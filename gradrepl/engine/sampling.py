@@ -5,17 +5,19 @@ binomial random variates" (1993). Gamma: G. Marsaglia and W. W. Tsang, "A simple
 the draws is PyTorch's.
 """
 
+import functools
 import math
 
 import numpy as np
 
-from gradrepl.engine.declare import formula, op
+from gradrepl.engine.declare import op
 from gradrepl.engine.dtypes import scalar_name
 from gradrepl.engine.factories import fresh
 from gradrepl.engine.missing import without_derivative
 from gradrepl.engine.public import publish
 from gradrepl.engine.random import default_generator, few_normals, need
-from gradrepl.engine.tensor import tensor_of
+from gradrepl.engine.recorder import Array
+from gradrepl.engine.reparametrized import dirichlet_gradient, gamma_gradient
 
 THIRD, SQUEEZE = float(np.float32(1) / np.float32(3)), float(np.float32(0.0331))
 # what Stirling's formula misses of log(k!), for k up to 9
@@ -120,13 +122,14 @@ def tail(k):
     return (1 / 12 - (1 / 360 - 1 / 1260 / square) / square) / (k + 1)
 
 
-def gamma_number(alpha, draws):
+def gamma_number(alpha, draws, kept=float):
+    """`kept`: the precision of alpha, and of what is computed from it alone."""
     scale = 1.0
     if alpha < 1:
         if alpha == 0:
             return 0.0
-        scale, alpha = math.pow(1 - draws.uniform(), 1 / alpha), alpha + 1
-    d = alpha - THIRD
+        scale, alpha = math.pow(1 - draws.uniform(), kept(1 / alpha)), kept(alpha + 1)
+    d = kept(alpha - THIRD)
     c = 1 / math.sqrt(9 * d)
     while True:
         x = draws.normal()
@@ -136,6 +139,11 @@ def gamma_number(alpha, draws):
         v, u = y * y * y, 1 - draws.uniform()
         if u < 1 - SQUEEZE * x**4 or math.log(u) < 0.5 * x * x + d * (1 - v + math.log(v)):
             return scale * d * v
+
+
+def gammas(array, generator):
+    kept = float if array.dtype.itemsize > 4 else lambda x: float(np.float32(x))
+    return each(functools.partial(gamma_number, kept=kept), generator, array)
 
 
 def each(draw, generator, *arrays):
@@ -152,38 +160,21 @@ def poisson_of(self, generator):
     return each(poisson_number, generator, self).astype(self.dtype)
 
 
-@op("StandardGammaBackward0", self="grad * gamma_sensitivity(self, result)")
+@op("StandardGammaBackward0", self="grad * standard_gamma_grad(self, result)")
 def standard_gamma(self, generator):
-    return np.maximum(each(gamma_number, generator, self), np.finfo(self.dtype).tiny).astype(self.dtype)
+    check_floating(self, "gamma_cpu")
+    return np.maximum(gammas(self, generator), np.finfo(self.dtype).tiny).astype(self.dtype)
 
 
-@op("SampleDirichletBackward0", self="dirichlet_backward(grad, self, result)")
-def sample_dirichlet(self, generator):
-    gammas = each(gamma_number, generator, self)
-    shares = gammas / gammas.sum(-1, keepdims=True)
-    return np.clip(shares, np.finfo(self.dtype).tiny, np.nextafter(self.dtype.type(1), self.dtype.type(0))).astype(self.dtype)
+@op("StandardGammaGradBackward0", self="not_implemented('_standard_gamma_grad')")
+def standard_gamma_grad(self, output: Array):
+    check_floating(self, "_standard_gamma_grad_cpu", half=False)
+    return gamma_gradient(self, output).astype(self.dtype)
 
 
-@formula
-def gamma_sensitivity(alpha, sample):
-    """How a gamma sample moves with alpha at a fixed quantile: -(dP/d alpha) / (dP/d sample), P being the distribution function."""
-    from scipy.special import gammainc
-
-    a, x = alpha.array.astype(np.float64), sample.array.astype(np.float64)
-    step = 1e-4 * np.maximum(a, 1e-3)
-    coarse = (gammainc(a + step, x) - gammainc(a - step, x)) / (2 * step)
-    fine = (gammainc(a + step / 2, x) - gammainc(a - step / 2, x)) / step
-    slope = (4 * fine - coarse) / 3
-    density = np.exp((a - 1) * np.log(x) - x - np.vectorize(math.lgamma)(a))
-    return tensor_of((-slope / density).astype(alpha.array.dtype))
-
-
-@formula
-def dirichlet_backward(grad, alpha, sample):
-    """Through the gammas that were normalised: with s_i = d gamma_i / d alpha_i and T their total, (delta_ij - sample_j) * s_i / T."""
-    total = alpha.sum(-1, True)
-    moves = gamma_sensitivity(alpha, sample * total) / total
-    return moves * (grad - (grad * sample).sum(-1, True))
+def check_floating(array, kernel, half=True):
+    if array.dtype.kind != "f" or not half and array.dtype.itemsize == 2:
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(array.dtype)}'")
 
 
 def poisson(input, generator=None):
@@ -200,8 +191,31 @@ def _standard_gamma(input, generator=None):
     return standard_gamma(input, generator or default_generator)
 
 
+def _standard_gamma_grad(input, output):
+    check_same_dtype(input, output)
+    return standard_gamma_grad(input, output)
+
+
+def check_same_dtype(first, *others):
+    for other in others:
+        if other.array.dtype is not first.array.dtype:
+            raise RuntimeError(f"Found dtype {scalar_name(other.array.dtype)} but expected {scalar_name(first.array.dtype)}")
+
+
 def _sample_dirichlet(input, generator=None):
-    return sample_dirichlet(input, generator or default_generator)
+    array = input.array
+    check_floating(array, "dirichlet")
+    drawn = each(gamma_number, generator or default_generator, array)  # in double precision, whatever alpha's
+    shares = drawn / drawn.sum(-1, keepdims=True)
+    within = np.clip(shares, np.finfo(array.dtype).tiny, np.nextafter(array.dtype.type(1), array.dtype.type(0)))
+    return without_derivative("_sample_dirichlet", fresh(within.astype(array.dtype)), input)
 
 
-publish(globals(), functions="poisson binomial _standard_gamma _sample_dirichlet")
+def _dirichlet_grad(x, alpha, total):
+    check_floating(x.array, "_dirichlet_grad_cpu", half=False)
+    check_same_dtype(x, alpha, total)
+    slope = dirichlet_gradient(x.array, alpha.array, total.array)
+    return without_derivative("_dirichlet_grad", fresh(slope.astype(x.array.dtype)), x, alpha, total)
+
+
+publish(globals(), functions="poisson binomial _standard_gamma _standard_gamma_grad _sample_dirichlet _dirichlet_grad")

@@ -156,4 +156,16 @@ SAMPLES = [
     *[f"torch.manual_seed({seed}); torch.randn(4001).view(torch.int32).sum()" for seed in range(5)],  # every bit of them
     "torch.manual_seed(3); torch.empty(999).normal_(2, 3).view(torch.int32).sum()",
     "torch.manual_seed(3); torch.nn.init.kaiming_normal_(torch.empty(20, 30)).view(torch.int32).sum()",
+    "torch.manual_seed(3); torch._standard_gamma(torch.linspace(0.1, 30, 40)).view(torch.int32).sum()",
+    "torch._standard_gamma_grad(torch.tensor([0.1, 0.5, 2.0, 8.0, 9.0, 40.0, 40.0]), torch.tensor([0.01, 3.0, 2.5, 9.0, 9.1, 20.0, 55.0]))",
+    "torch._standard_gamma_grad(torch.tensor([0.5, 20.0]).double(), torch.tensor([0.1, 21.0]).double())",
+    "torch._standard_gamma_grad(torch.tensor([0.5]), torch.tensor([1]))",
+    "torch._standard_gamma_grad(torch.tensor([1]), torch.tensor([1]))",
+    "torch._dirichlet_grad(torch.tensor([0.1, 0.9, 0.99, 0.5, 0.3, 0.4]), torch.tensor([0.5, 2.0, 0.5, 9.0, 3.0, 8.0]), "
+    "torch.tensor([2.0, 3.0, 1.0, 18.0, 6.0, 40.0]))",
+    "torch._dirichlet_grad(torch.tensor([0.1, 0.9]).double(), torch.tensor([0.5, 7.0]).double(), torch.tensor([2.0, 15.0]).double())",
+    "torch._dirichlet_grad(torch.tensor([1]), torch.tensor([1]), torch.tensor([1]))",
+    "torch._dirichlet_grad(torch.tensor([0.5]), torch.tensor([0.5]), torch.tensor([1.0]).double())",
+    "torch.manual_seed(3); torch._standard_gamma(torch.tensor([1]))",
+    "torch._sample_dirichlet(torch.tensor([1]))",
 ]

@@ -4,22 +4,26 @@ __name__ = __name__.removeprefix("gradrepl.")
 
 import gradrepl.torch.distributions.constraints as constraints
 from gradrepl import torch
-from gradrepl.engine.function import Function
+from gradrepl.engine.function import Function, once_differentiable
 from gradrepl.torch.distributions.exp_family import ExponentialFamily
 
 
 class _Dirichlet(Function):
-    """Draws; the gradient of a draw is not part of the embedded engine."""
+    """Draws that move with their parameters."""
 
     @staticmethod
     def forward(ctx, concentration):
-        return torch._sample_dirichlet(concentration)
+        x = torch._sample_dirichlet(concentration)
+        ctx.save_for_backward(x, concentration)
+        return x
 
     @staticmethod
+    @once_differentiable
     def backward(ctx, grad_output):
-        raise NotImplementedError(
-            "torch._dirichlet_grad (gradients through samples of Dirichlet and Beta) is not part of the embedded engine"
-        )
+        x, concentration = ctx.saved_tensors
+        total = concentration.sum(-1, True).expand_as(concentration)
+        slope = torch._dirichlet_grad(x, concentration, total)
+        return slope * (grad_output - (x * grad_output).sum(-1, True))
 
 
 class Dirichlet(ExponentialFamily):

@@ -110,7 +110,7 @@ class Distribution:
         return torch.exp(self.entropy())
 
     def _extended_shape(self, sample_shape=torch.Size()):  # noqa: B008
-        return torch.Size((*sample_shape, *self._batch_shape, *self._event_shape))
+        return torch.Size(sample_shape) + self._batch_shape + self._event_shape
 
     def _validate_sample(self, value):
         if not isinstance(value, torch.Tensor):

@@ -13,9 +13,11 @@ class TransformedDistribution(Distribution):
     arg_constraints: dict = {}
 
     def __init__(self, base_distribution, transforms, validate_args=None):
-        self.transforms = [transforms] if isinstance(transforms, Transform) else list(transforms)
+        self.transforms = [transforms] if isinstance(transforms, Transform) else transforms
+        if not isinstance(self.transforms, list):
+            raise ValueError(f"transforms must be a Transform or list, but was {transforms}")
         if not all(isinstance(t, Transform) for t in self.transforms):
-            raise ValueError(f"transforms must be a Transform or a list of Transforms, but was {transforms}")
+            raise ValueError("transforms must be a Transform or a list of Transforms")
         shape = base_distribution.batch_shape + base_distribution.event_shape
         events = len(base_distribution.event_shape)
         transform = ComposeTransform(self.transforms)

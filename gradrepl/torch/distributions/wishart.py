@@ -3,6 +3,7 @@
 __name__ = __name__.removeprefix("gradrepl.")
 
 import math
+import warnings
 
 import gradrepl.torch.distributions.constraints as constraints
 from gradrepl import torch
@@ -10,6 +11,8 @@ from gradrepl.torch.distributions.chi2 import Chi2
 from gradrepl.torch.distributions.distribution import lazy_property, normal_draws
 from gradrepl.torch.distributions.exp_family import ExponentialFamily
 from gradrepl.torch.distributions.multivariate_normal import _precision_to_scale_tril
+
+LOW = "Low df values detected. Singular samples are highly likely to occur for ndim - 1 < df < ndim."
 
 
 class Wishart(ExponentialFamily):
@@ -42,8 +45,21 @@ class Wishart(ExponentialFamily):
             self._unbroadcasted_scale_tril = _precision_to_scale_tril(matrix)
         else:
             self._unbroadcasted_scale_tril = matrix if name == "scale_tril" else torch.linalg.cholesky(matrix)
-        places = torch.arange(event[-1], dtype=self.df.dtype).expand(batch + (-1,))
-        self._dist_chi2 = Chi2(df=self.df.unsqueeze(-1) - places)
+        self.set_chi2(batch)
+        if self.df.lt(event[-1]).any():
+            warnings.warn(LOW, stacklevel=2)
+
+    def set_chi2(self, batch):
+        places = torch.arange(self._event_shape[-1], dtype=self._unbroadcasted_scale_tril.dtype)
+        self._batch_dims = [-(x + 1) for x in range(len(batch))]
+        self._dist_chi2 = Chi2(df=self.df.unsqueeze(-1) - places.expand(batch + (-1,)))
+
+    def expand(self, batch_shape, _instance=None):
+        names = "df", "covariance_matrix", "scale_tril", "precision_matrix"
+        new = self._expanded(Wishart, batch_shape, _instance, names, dict.fromkeys(names[1:], 2))
+        new._unbroadcasted_scale_tril = self._unbroadcasted_scale_tril.expand(new._batch_shape + new._event_shape)
+        new.set_chi2(new._batch_shape)
+        return new
 
     def whole(self, matrix):
         return matrix.expand(self._batch_shape + self._event_shape)
@@ -58,7 +74,8 @@ class Wishart(ExponentialFamily):
 
     @lazy_property
     def precision_matrix(self):
-        return self.whole(torch.cholesky_inverse(self._unbroadcasted_scale_tril))
+        factor = self._unbroadcasted_scale_tril
+        return self.whole(torch.cholesky_solve(torch.eye(factor.shape[-1], dtype=factor.dtype), factor))
 
     @property
     def mode(self):
@@ -72,16 +89,32 @@ class Wishart(ExponentialFamily):
         diagonal = v.diagonal(dim1=-2, dim2=-1)
         return self.df.view(self._batch_shape + (1, 1)) * (v.pow(2) + torch.einsum("...i,...j->...ij", diagonal, diagonal))
 
-    def rsample(self, sample_shape=torch.Size(), max_try_correction=None):  # noqa: B008
-        """By Bartlett's decomposition."""
-        sample_shape = torch.Size(sample_shape)
+    def _bartlett_sampling(self, sample_shape):
+        """A product of triangular factors with itself: chi-distributed numbers on the diagonal, normal ones below."""
         p = self._event_shape[-1]
-        noise = self._dist_chi2.rsample(sample_shape).sqrt().diag_embed(dim1=-2, dim2=-1)
+        roots = self._dist_chi2.rsample(sample_shape).sqrt()
+        noise = roots.clamp(min=torch.finfo(roots.dtype).eps).diag_embed(dim1=-2, dim2=-1)
         rows, columns = torch.tril_indices(row=p, col=p, offset=-1)
-        count = int(p * (p - 1) / 2)
-        noise[..., rows, columns] = normal_draws(sample_shape + self._batch_shape + (count,), noise)
+        noise[..., rows, columns] = normal_draws(torch.Size(sample_shape) + self._batch_shape + (p * (p - 1) // 2,), noise)
         factor = self._unbroadcasted_scale_tril @ noise
         return factor @ factor.mT
+
+    def over_batch(self, mask):
+        return mask.amax(self._batch_dims) if self._batch_shape else mask
+
+    def rsample(self, sample_shape=torch.Size(), max_try_correction=None):  # noqa: B008
+        """PyTorch takes samples that lie in the support for singular ones, and draws them once more: so its numbers come out."""
+        sample = self._bartlett_sampling(torch.Size(sample_shape))
+        singular = self.over_batch(self.support.check(sample))
+        if singular.any():
+            warnings.warn("Singular sample detected.", stacklevel=2)
+            for _ in range(10 if max_try_correction is None else max_try_correction):
+                again = self._bartlett_sampling(singular[singular].shape)
+                sample[singular] = again
+                singular[singular.clone()] = self.over_batch(~self.support.check(again))
+                if not singular.any():
+                    break
+        return sample
 
     def log_prob(self, value):
         if self._validate_args:
@@ -100,3 +133,12 @@ class Wishart(ExponentialFamily):
         slope = torch.digamma(places).sum(-1)
         first = (p + 1) * (p * math.log(2.0) / 2.0 + log_det)
         return first + torch.mvlgamma(nu / 2.0, p=p) - (nu - p - 1) / 2.0 * slope + nu * p / 2
+
+    @property
+    def _natural_params(self):
+        return -self.precision_matrix / 2, (self.df - self._event_shape[-1] - 1) / 2
+
+    def _log_normalizer(self, x, y):
+        p = self._event_shape[-1]
+        shape = y + (p + 1) / 2
+        return shape * (-torch.linalg.slogdet(-2 * x).logabsdet + math.log(2.0) * p) + torch.mvlgamma(shape, p=p)
