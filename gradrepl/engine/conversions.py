@@ -5,6 +5,7 @@ import numpy as np
 from gradrepl.engine.advice import warn_once
 from gradrepl.engine.dtypes import ALIASES, CPU, DTYPES, FORMATS, OF_PYTHON, check_device, dtype
 from gradrepl.engine.factories import fresh, numpy_dtype
+from gradrepl.engine.mirrors import CONJUGATE, sign_of
 from gradrepl.engine.modes import here
 from gradrepl.engine.names import NAMES
 from gradrepl.engine.public import publish
@@ -24,7 +25,7 @@ NO_BRANCH = (
 CONVERTING = (
     "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider using tensor.detach() first."
 )
-CONJUGATE = "Can't call numpy() on Tensor that has conjugate bit set. Use tensor.resolve_conj().numpy() instead."
+SIGNED = "Can't call numpy() on Tensor that has {0} bit set. Use tensor.{1}().numpy() instead."
 REQUIRES = "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
 # dtype -> the name of the tensor type of old
 TYPES = dict(
@@ -211,8 +212,8 @@ def numpy(self, *, force=False):
     """The array itself: a write to either shows in both. `force` detaches first."""
     if self.needs_grad and here.grad and self.requires_grad and not force:
         raise RuntimeError(REQUIRES)
-    if self.array.dtype.kind == "c" and not force and self.is_conj():
-        raise RuntimeError(CONJUGATE)
+    if not force and (sign := sign_of(self)):
+        raise RuntimeError(SIGNED.format(*("conjugate", "resolve_conj") if sign & CONJUGATE else ("negative", "resolve_neg")))
     return self.array
 
 

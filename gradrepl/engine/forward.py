@@ -15,11 +15,12 @@ import numpy as np
 from gradrepl.engine.backward import grad
 from gradrepl.engine.execution import fitted
 from gradrepl.engine.function import NO_JVP, BackwardCFunction, Function
+from gradrepl.engine.mirrors import CONJUGATE, NEGATIVE, owner, sign_of
 from gradrepl.engine.modes import enter_mode, here
 from gradrepl.engine.names import NAMES, listen, unlisten
 from gradrepl.engine.node import TupleNode, edge_of
 from gradrepl.engine.tensor import BORROWED, HIDDEN, STALE, Tensor, tensor_of
-from gradrepl.engine.views import geometry_of, offset, owner, storage, strided
+from gradrepl.engine.views import Through, geometry_of, offset, storage, strided
 
 UNSUPPORTED = (
     "Trying to use forward AD with {} that does not support it because it has not been implemented yet.\nPlease file an issue to PyTorch "
@@ -233,16 +234,21 @@ def part_of(tangent, origin, size, stride, start):
 
 
 def viewed(tangent, base, view):
+    if type(view.origin) is Through and base is view.origin.base:
+        return view.origin.again(tangent)
     return part_of(tangent, offset(base.array), *geometry_of(view.array))
 
 
 def laid_out(tangent, tensor):
     """The tangent itself, or a copy of it that lies in memory as the tensor does."""
     array, other = tensor.array, tangent.array
-    if same_layout(array, other):
+    if same_layout(array, other) and sign_of(tensor) == sign_of(tangent):
         return tangent
     copy = spread(np.zeros(storage(array).size, other.dtype), array)
-    return NAMES["copy_"](tensor_of(copy), tangent)
+    made = tensor_of(copy)
+    for bit, step in ((CONJUGATE, "conj"), (NEGATIVE, "neg_view")):
+        made = NAMES[step](made) if sign_of(tensor) & bit else made
+    return NAMES["copy_"](made, tangent)
 
 
 def spread(flat, array):
@@ -294,7 +300,7 @@ def settle(x, tangent, old, in_place, only_forward):
     elif in_place and old is not None:
         assign(x, old if old is tangent else NAMES["copy_"](old, tangent), only_forward)
     else:
-        whole = tangent_of(base) if base is not None and base.array.dtype is x.array.dtype else None
+        whole = tangent_of(base) if base is not None else None
         assign(x, laid_out(tangent, x) if whole is None else viewed(whole, base, x), only_forward)
 
 

@@ -18,7 +18,9 @@ from gradrepl.engine.promotion import alike
 
 @arrays(pointwise.conj)
 def conj(value):
-    return value if isinstance(value, (int, float)) or value.dtype.kind != "c" else np.conj(value)
+    if isinstance(value, (int, float, complex)):
+        return value.conjugate()
+    return np.conj(value) if value.dtype.kind == "c" else value
 
 
 @arrays(general.maybe_multiply)

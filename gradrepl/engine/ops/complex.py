@@ -3,15 +3,29 @@
 import numpy as np
 
 from gradrepl.engine.declare import op
+from gradrepl.engine.mirrors import CONJUGATE, NEGATIVE, sign_of
 from gradrepl.engine.ops.pointwise import in_place
 from gradrepl.engine.promotion import COMPLEX, SCALARS, narrowed
 from gradrepl.engine.public import publish
 from gradrepl.engine.tensor import Tensor
+from gradrepl.engine.views import mirrored, offset, storage, strided
+
+UNRESOLVED = (
+    "view_as_real doesn't work on unresolved conjugated tensors.  To resolve the conjugate tensor so you can view it as real, use "
+    "self.resolve_conj(); however, be warned that the resulting tensor will NOT alias the original."
+)
 
 
-@op("ConjBackward0", self="conj(grad)")
+@op("ConjBackward0", self="conj(grad)", view=True)
 def conj_view(self):
     return np.conj(self)
+
+
+@op("NegViewBackward0", self="neg_view(grad)", view=True)
+def negative_view(self):
+    if self.dtype.kind == "b":
+        raise NotImplementedError("\"neg_cpu\" not implemented for 'Bool'")
+    return np.negative(self)
 
 
 @op("ConjPhysicalBackward0", self="conj_physical(grad)")
@@ -25,16 +39,21 @@ def conj_physical_written(self):
 
 
 def conj(self):
-    """The conjugate; a real tensor is its own. PyTorch keeps a flag on a view, here the values are conjugated at once."""
-    if self.array.dtype.kind != "c":
-        return self
-    result = conj_view(self)
-    result.conjugated = not is_conj(self)
-    return result
+    """The conjugate, as a view; a real tensor is its own."""
+    return mirrored(self, conj_view(self), np.conj, CONJUGATE, conj) if self.array.dtype.kind == "c" else self
+
+
+def neg_view(self):
+    """The negative, as a view."""
+    return mirrored(self, negative_view(self), np.negative, NEGATIVE, neg_view)
 
 
 def is_conj(self):
-    return self.__dict__.get("conjugated", False)
+    return bool(sign_of(self) & CONJUGATE)
+
+
+def is_neg(self):
+    return bool(sign_of(self) & NEGATIVE)
 
 
 def resolve_conj(self):
@@ -42,11 +61,7 @@ def resolve_conj(self):
 
 
 def resolve_neg(self):
-    return self
-
-
-def is_neg(self):
-    return False
+    return self.clone() if is_neg(self) else self
 
 
 @op("Identity", self="grad", view=True)
@@ -67,7 +82,8 @@ def view_as_real(self):
     if self.dtype.kind != "c":
         raise RuntimeError("view_as_real is only supported for complex tensors")
     part = self.real.dtype
-    return np.lib.stride_tricks.as_strided(self.real, (*self.shape, 2), (*self.strides, part.itemsize))
+    step = [stride // part.itemsize for stride in self.strides]
+    return strided(storage(self).view(part), (*self.shape, 2), (*step, 1), 2 * offset(self))
 
 
 @op("ViewAsComplexBackward0", self="view_as_real(grad.contiguous())", view=True)
@@ -85,16 +101,30 @@ def view_as_complex(self):
         raise RuntimeError("Tensor must have a last dimension with stride 1")
     if any(s % (2 * self.itemsize) for s in self.strides[:-1]):
         raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
-    return np.ndarray(self.shape[:-1], COMPLEX[self.itemsize], self, 0, self.strides[:-1])
+    if offset(self) % 2:
+        raise RuntimeError("Tensor must have a storage_offset divisible by 2")
+    dtype = np.dtype(COMPLEX[self.itemsize])
+    step = [stride // dtype.itemsize for stride in self.strides[:-1]]
+    return strided(storage(self)[: storage(self).size // 2 * 2].view(dtype), self.shape[:-1], step, offset(self) // 2)
+
+
+def view_as_real_checked(self):
+    if is_conj(self):
+        raise RuntimeError(UNRESOLVED)
+    return view_as_real(self)
 
 
 def real(self):
-    return view_as_real(self).select(self.array.ndim, 0) if self.array.dtype.kind == "c" else self
+    if self.array.dtype.kind != "c":
+        return self
+    return view_as_real(conj(self) if is_conj(self) else self).select(self.array.ndim, 0)
 
 
 def imag(self):
     if self.array.dtype.kind != "c":
         raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
+    if is_conj(self):
+        return neg_view(view_as_real(conj(self))).select(self.array.ndim, 1)
     return view_as_real(self).select(self.array.ndim, 1)
 
 
@@ -142,6 +172,6 @@ real_part, imaginary_part = property(real, set_real), property(imag, set_imag)
 publish(
     globals(),
     both="conj resolve_conj resolve_neg is_conj is_neg conj_physical angle",
-    functions="real imag complex polar view_as_real view_as_complex conj_physical_",
-    methods="conj_physical_ real:real_part imag:imaginary_part",
+    functions="real imag complex polar view_as_real:view_as_real_checked view_as_complex conj_physical_",
+    methods="conj_physical_ real:real_part imag:imaginary_part _neg_view:neg_view _conj:conj",
 )
