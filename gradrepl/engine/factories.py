@@ -88,7 +88,7 @@ def like(maker):
     def factory(input, *args, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False, memory_format=None, **rest):
         check_options(device, layout)
         check_flag(maker, "requires_grad", requires_grad)
-        array = maker(input.array, *args, dtype=numpy_dtype(dtype) or input.array.dtype, **rest)
+        array = maker(input.payload, *args, dtype=numpy_dtype(dtype) or input.array.dtype, **rest)
         return fresh(array if memory_format is None else copied_as(array, memory_format), requires_grad)
 
     return factory
@@ -478,7 +478,7 @@ def new(maker):
     @wraps(maker)
     def factory(self, *args, dtype=None, device=None, layout=None, pin_memory=False, requires_grad=False, **rest):
         check_options(device, layout)
-        return fresh(maker(*args, kind=numpy_dtype(dtype) or self.array.dtype, **rest), requires_grad)
+        return fresh(maker(*args, kind=numpy_dtype(dtype) or self.payload.dtype, **rest), requires_grad)
 
     return factory
 

@@ -204,7 +204,7 @@ def __repr__(self, *, tensor_contents=None):
 def levelled_text(tensor):
     """What a function transformed by torch.func sees of its tensors: a wrapper for every transform that concerns them."""
     tracked = here.transforms > here.mapping and (tensor.needs_grad or here.run is not None)
-    wrappers, mapped = {}, {level for level, _ in here.batches}
+    wrappers, mapped = {}, {level for level, *_ in here.batches}
     while type(tensor.array) is not np.ndarray:
         wrappers[tensor.level] = f"BatchedTensor(lvl={tensor.level}, bdim={tensor.bdim}, value="
         tensor = tensor.value

@@ -15,7 +15,7 @@ from gradrepl.engine.dtypes import CPU, Default, device, scalar_name
 from gradrepl.engine.factories import blank_like, fresh, like, made_by, shape_from, sizes_of
 from gradrepl.engine.modes import here
 from gradrepl.engine.public import publish
-from gradrepl.engine.tensor import Tensor, tensor_of
+from gradrepl.engine.tensor import Batched, Tensor, tensor_of
 
 WORDS = 624
 LOW_24, LOW_53, HALF = np.uint64(2**24 - 1), np.uint64(2**53 - 1), np.uint64(32)
@@ -64,8 +64,8 @@ class Generator:
 
     def words(self, count):
         """32 random bits each, as uint64."""
-        if here.randomness == "error":
-            raise RuntimeError(NO_RANDOMNESS)
+        if here.randomness:
+            check_randomness(here.randomness[0])
         self.drawn = True
         return self.bits.random_raw(count)
 
@@ -100,6 +100,13 @@ class Generator:
 
     def __repr__(self):
         return f"<torch._C.Generator object at {id(self):#x}>"
+
+
+def check_randomness(mode):
+    """Inside vmap, random numbers are refused, or drawn for every example: see batching/factories.py."""
+    if mode == "error":
+        raise RuntimeError(NO_RANDOMNESS)
+    raise Batched
 
 
 def check_generator_device(name):

@@ -10,4 +10,4 @@ dtype of one example without any values, so that functions composed of ops work 
 Levels nest: a batched tensor of an inner vmap wraps one of an outer, and each rule takes one level off.
 """
 
-from gradrepl.engine.batching import composed, dispatch, products, rules, shapes, tensor
+from gradrepl.engine.batching import composed, dispatch, factories, layers, losses, nests, products, refusals, rules, shapes, tensor

@@ -2,6 +2,7 @@
 
 from types import FunctionType
 
+from gradrepl.engine.arguments import GUARDS
 from gradrepl.engine.batching.dispatch import call_of
 from gradrepl.engine.batching.tensor import BatchedTensor
 from gradrepl.engine.tensor import Batched, Tensor
@@ -9,7 +10,8 @@ from gradrepl.engine.tensor import Batched, Tensor
 
 def batched_call(function, home, name, args, named):
     """What a public function does that is no op and met a batched tensor."""
-    return call_of(name, function, name.endswith("_") and not name.endswith("__"), args, named)
+    guarded = GUARDS.get(f"{home}_{name}", function)  # what the rule calls may meet another level
+    return call_of(name, guarded, name.endswith("_") and not name.endswith("__"), args, named)
 
 
 def caught(name, function):
@@ -19,7 +21,7 @@ def caught(name, function):
         try:
             return function(self, *args)
         except Batched:
-            return batched_call(function, "methods", name, (self, *args), {})
+            return call_of(name, operator, False, (self, *args), {})
 
     operator.__name__ = name
     return operator
@@ -34,7 +36,7 @@ def reflected(name, plain):
         try:
             return function(first, second)
         except Batched:
-            return batched_call(function, "methods", plain, (first, second), {})
+            return call_of(plain, operator, False, (self, other), {})
 
     operator.__name__ = name
     return operator

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from gradrepl.engine.batching.tensor import BatchedTensor, highest, size_of, wrapped
+from gradrepl.engine.batching.tensor import BatchedTensor, highest, wrapped
+from gradrepl.engine.modes import here
 from gradrepl.engine.names import NAMES
 from gradrepl.engine.recorder import NOTHING
 from gradrepl.engine.tensor import Tensor
@@ -11,6 +12,10 @@ IMPOSSIBLE = (
     "vmap: {0}(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that has more elements than `self`. "
     "This happened due to `other` being vmapped over but `self` not being vmapped over {1}. Please try to use out-of-place operators "
     "instead of {0}. If said operator is being called inside the PyTorch framework, please file a bug report instead."
+)
+DIFFERENT = (
+    "vmap: Cannot ask for different inplace randomness on an unbatched tensor. This will appear like same randomness. If this is necessary "
+    "for your usage, please file an issue with functorch."
 )
 RULES: dict = {}  # the name of an op, or of a public function, -> its rule: rule(call, *args, **named) gives the result, batched again
 
@@ -82,7 +87,13 @@ def call_of(name, function, in_place, args, named):
     """Take the innermost level off by the rule of the op, or without one slice by slice."""
     tensors = (*args, *named.values())
     level = highest(tensors)
-    size = next(size_of(x) for x in flat(tensors) if isinstance(x, BatchedTensor) and x.level == level)
+    if level:
+        size = next(x.value.array.shape[x.bdim] for x in flat(tensors) if isinstance(x, BatchedTensor) and x.level == level)
+    else:  # who draws random numbers is here without a batched tensor
+        level = here.randomness[1]
+        size = next(size for each, size, _ in here.batches if each == level)
+        if in_place:
+            raise RuntimeError(DIFFERENT)
     call = Call(name, function, in_place, level, size)
     if in_place and not call.holds(args[0]):
         raise RuntimeError(IMPOSSIBLE.format(*refused(name)))

@@ -32,7 +32,8 @@ UNARY = """
     clamp_max_number erf erfc erfinv erfcx lgamma digamma polygamma_of mvlgamma abs exp exp2 expm1 log log2 log10 log1p sqrt rsqrt
     reciprocal sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh asinh_written acosh_written atanh_written sigmoid sign sgn
     floor ceil trunc round_whole round_decimals frac deg2rad rad2deg nan_to_num logit sinc frexp_parts alias_of log_sigmoid_forward i0
-    i1 i0e i1e entr ndtri log_ndtr ndtr
+    i1 i0e i1e entr ndtri log_ndtr fw_primal
+    xlogy_self_number xlogy_other_number xlog1py_self_number xlog1py_other_number zeta_self_number zeta_other_number
 """
 PAIRS = """
     add sub rsub_tensor mul div div_mode floor_divided remainder_tensor fmod_tensor pow_tensor atan2 hypot logaddexp logaddexp2
@@ -41,7 +42,7 @@ PAIRS = """
     softshrink_backward hardshrink_backward prelu_kernel_backward gt gt_tensor ge ge_tensor lt lt_tensor le le_tensor eq eq_tensor ne
     ne_tensor logical_and_arrays logical_or_arrays logical_xor_arrays bitwise_and_arrays bitwise_or_arrays bitwise_xor_arrays lshift_arrays
     rshift_arrays where_tensors masked_fill_number complex polar maximum minimum fmax fmin clamp_tensors clamp_min_tensor clamp_max_tensor
-    tanh_backward sigmoid_backward igamma igammac xlogy_tensors xlog1py_tensors zeta copy
+    tanh_backward sigmoid_backward prelu_kernel igamma igammac xlogy_tensors xlog1py_tensors zeta_tensors copy
 """
 
 
@@ -90,12 +91,16 @@ KINDS = dict(dict.fromkeys("dim dim0 dim1 dim2 dimension dims".split(), "dims"),
 SHAPED = """
     select_at select_backward slice_dim slice_backward view_sizes reshape_alias unsafe_view transpose squeeze_dims diagonal
     diagonal_backward unbind split_equal unsafe_split_equal split_sizes_op
-    unsafe_split_sizes_op flip_dims tril triu narrow_copy_op glu
+    unsafe_split_sizes_op flip_dims tril triu narrow_copy_op glu glu_backward constant_pad
+    linalg_cross_op fft_c2c fft_r2c fft_c2r unsafe_split cdist_forward euclidean_dist cdist_backward
+    linalg_svd_op linalg_eigh_op linalg_eig_op linalg_cholesky_ex_op cholesky_op linalg_qr_op linalg_lu_factor_ex_op linalg_lu_op
+    lu_unpack_op linalg_inv_ex_op linalg_solve_ex_op linalg_solve_triangular_op linalg_lu_solve_op cholesky_solve_op cholesky_inverse
+    triangular_solve_op linalg_det_op linalg_slogdet_op linalg_matrix_exp_op linalg_pinv_op linalg_householder_product ormqr_op geqrf_op
     transpose_copied slice_dim_copied select_at_copied view_sizes_copied unbind_copied split_equal_copied split_sizes_op_copied
     squeeze_dims_copied
 """
 ALONG = """
-    softmax_dim log_softmax_dim cumsum_dim cumprod_dim cummax_dim cummin_dim logcumsumexp_dim sort_op sort_by topk_op
+    _safe_softmax softmax_dim log_softmax_dim cumsum_dim cumprod_dim cummax_dim cummin_dim logcumsumexp_dim sort_op sort_by topk_op
     softmax_backward_data log_softmax_backward_data renorm gather_op scatter_src scatter_value scatter_add scatter_reduce_op scatter_with
 """
 REDUCING = """
@@ -115,7 +120,7 @@ def shifted(call, args, rank, kinds=KINDS):
 def parameters(call):
     """The names of an op's parameters, or of a public function's."""
     declaration = getattr(call.function, "declaration", None) or (call.function.__kwdefaults__ or {}).get("declaration")
-    return list(declaration.parameters if declaration else signature(call.function, follow_wrapped=False).parameters)
+    return list(declaration.parameters if declaration else signature(call.function).parameters)
 
 
 def to_front(call, kind, value, rank):
@@ -198,6 +203,11 @@ def flattened(call, self, *args):
 
 def contiguous(value):
     return value.array.flags.c_contiguous
+
+
+@rule("dist_of")
+def dist(call, self, other, p):
+    return NAMES["norm_dims"](NAMES["sub"](self, other), p, tuple(range(max(self.array.ndim, other.array.ndim))), False)
 
 
 @rule("aminmax_dim")

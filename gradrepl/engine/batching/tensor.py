@@ -95,11 +95,6 @@ def wrapped(value, bdim, level):
     return tensor
 
 
-def size_of(tensor):
-    """How many examples a batched tensor holds."""
-    return tensor.value.array.shape[tensor.bdim]
-
-
 def physical(tensor):
     """What is under all levels."""
     while isinstance(tensor, BatchedTensor):

@@ -16,8 +16,9 @@ def linear(input, weight, bias=None):
     try:
         same = input.payload.dtype is weight.payload.dtype
     except Batched:
-        product = matmul(input, weight.t() if weight.array.ndim == 2 else weight, "linear")
-        return product if bias is None else product + bias
+        if input.array.ndim == 1 and bias is not None:
+            return matmul(input, weight.t()) + bias
+        same = input.array.dtype is weight.array.dtype
     if not same and bias is not None and input.array.ndim:
         kinds = SCALARS[input.array.dtype.name], SCALARS[weight.array.dtype.name]
         raise RuntimeError("mat1 and mat2 must have the same dtype, but got {} and {}".format(*kinds))

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from gradrepl.engine.declare import Array, Maybe, op
+from gradrepl.engine.modes import here
 from gradrepl.engine.names import NAMES
 from gradrepl.engine.promotion import SCALARS
 from gradrepl.engine.public import publish
@@ -296,6 +297,8 @@ def every_element(input):
 
 def noise_like(input, shape):
     """Where the draws go: in the order in which the input lies in memory, if there is one for every element."""
+    if here.mapping:
+        return NAMES["noise_blank"](shape, input.array.dtype)
     return tensor_of(np.empty_like(input.array) if shape == input.array.shape else np.empty(shape, input.array.dtype))
 
 
@@ -305,7 +308,10 @@ def scaled_mask(input, p, shape, in_place):
         mask = tensor_of(np.zeros(shape, input.array.dtype))
     else:
         mask = noise_like(input, shape).bernoulli_(1 - p)
-        mask.array /= mask.array.dtype.type(1 - p)
+        if here.mapping:
+            mask.div_(1 - p)
+        else:
+            mask.array /= mask.array.dtype.type(1 - p)
     return input.mul_(mask) if in_place else input * mask
 
 

@@ -61,7 +61,7 @@ class Entry:
     """The tensors that a transform lets in: `given` is what the function sees, `leaves` what the graph ends at, under all vmaps."""
 
     def __init__(self, tree):
-        self.levels = tuple([(level, size) for level, size in here.batches if size is not None])
+        self.levels = tuple([(level, size) for level, size, _ in here.batches if size is not None])
         flat, self.spec = tree_flatten(tree)
         self.leaves = [self.enter(x) for x in flat]
         self.given = tree_unflatten([nested(x, self.levels) for x in self.leaves], self.spec)
@@ -334,7 +334,10 @@ def jacfwd(func, argnums=0, has_aux=False, *, randomness="error", chunk_size=Non
             if not isinstance(x, torch.Tensor):
                 raise AttributeError(f"{type(x).__name__!r} object has no attribute 'numel'")
         basis = basis_of(flat)
-        with mapping(randomness, None), transforming():  # the vectors alone are batched, and the function does not see them
+        with (
+            mapping("error" if randomness == "error" else "same", None),
+            transforming(),
+        ):  # the vectors alone are batched, and the function does not see them
             entry = Entry(chosen)
             result = func(*with_arguments(argnums, args, entry.given))
             outputs, aux = split_aux(result, "jacfwd(f)(*args)", has_aux)

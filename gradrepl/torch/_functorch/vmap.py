@@ -89,9 +89,12 @@ def mapping(randomness, count):
     outer = here.randomness, here.batches
     here.transforms += 1
     here.mapping += 1
-    here.randomness, here.batches = randomness, (*here.batches, (here.transforms, count))
+    level = here.transforms
+    here.batches = (*here.batches, (level, count, randomness))
+    if randomness != "same":
+        here.randomness = randomness, level, outer[0]
     try:
-        yield here.transforms
+        yield level
     finally:
         here.transforms -= 1
         here.mapping -= 1
