@@ -14,8 +14,8 @@ NO_TRACE = "No forward pass information available. Enable detect anomaly during 
 TRACE = "Traceback of forward call that caused the error:\n{}"
 INDUCED = "\n\nPrevious calculation was induced by {}. Traceback of forward call that induced the previous calculation:\n{}"
 INDUCED_UNKNOWN = (
-    "\n\nPrevious calculation was induced by {}. No forward pass information available. Enable detect anomaly during forward pass for more "
-    "information."
+    "\n\nPrevious calculation was induced by {}. No forward pass information available. "
+    "Enable detect anomaly during forward pass for more information."
 )
 
 

@@ -11,8 +11,8 @@ from gradrepl.engine.public import FUNCTIONS, publish
 from gradrepl.engine.tensor import Tensor, tensor_of
 
 OPTIONS = (
-    "TensorOptions(dtype={}, device=cpu, layout=Strided, requires_grad=false (default), pinned_memory=false (default), "
-    "memory_format=(nullopt))"
+    "TensorOptions(dtype={}, device=cpu, layout=Strided, requires_grad=false "
+    "(default), pinned_memory=false (default), memory_format=(nullopt))"
 )
 
 

@@ -13,13 +13,11 @@ from gradrepl.engine.tensor import Tensor, tensor_of
 
 NO_ITEM = (
     "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() on a Tensor, please try to "
-    "rewrite what "
-    "you're doing with other operations. If error is occurring somewhere inside PyTorch internals, please file a bug report."
+    "rewrite what you're doing with other operations. If error is occurring somewhere inside PyTorch internals, please file a bug report."
 )
 NO_BRANCH = (
-    "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support that yet, please file "
-    "an issue "
-    "at https://github.com/pytorch/pytorch/issues ."
+    "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. "
+    "We don't support that yet, please file an issue at https://github.com/pytorch/pytorch/issues ."
 )
 
 CONVERTING = (

@@ -80,8 +80,8 @@ def inferred(size, count):
     known = math.prod(n for n in size if n != -1)
     if known == 0 == count:
         raise RuntimeError(
-            f"cannot reshape tensor of 0 elements into shape {list(size)} because the unspecified dimension size -1 can be any value "
-            "and is ambiguous"
+            f"cannot reshape tensor of 0 elements into shape {list(size)} because "
+            "the unspecified dimension size -1 can be any value and is ambiguous"
         )
     if known == 0 or count % known:
         raise invalid(size, count)

@@ -53,9 +53,8 @@ NO_FORWARD = dict(  # nodes of operations that PyTorch has no forward derivative
 NO_LEVEL = "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
 NESTED = "Nested forward mode AD is not supported at the moment"
 SIZE = (
-    "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not supported. Tensor is of "
-    "size {} "
-    "while the given forward gradient is of size {}."
+    "Trying to set a forward gradient that has a different size than that of the original Tensor, "
+    "this is not supported. Tensor is of size {} while the given forward gradient is of size {}."
 )
 TWICE = "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level {} is not supported."
 NOT_LAST = "Trying to exit a forward AD level that was not the last one that was created. This is not supported."

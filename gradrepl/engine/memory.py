@@ -8,10 +8,9 @@ from gradrepl.engine.public import publish
 from gradrepl.engine.views import storage
 
 TYPED = (
-    "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage class. This should only "
-    "matter "
-    "to you if you are using storages directly.  To access UntypedStorage directly, use tensor.untyped_storage() instead of "
-    "tensor.storage()"
+    "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage class. "
+    "This should only matter to you if you are using storages directly. "
+    " To access UntypedStorage directly, use tensor.untyped_storage() instead of tensor.storage()"
 )
 
 

@@ -38,8 +38,8 @@ NOT_A_ZIP = (
     "transferred incorrectly, or the file was modified after saving."
 )
 NOT_SEEKABLE = (
-    "{}. You can only torch.load from a file that is seekable. Please pre-load the data into a buffer like io.BytesIO and try to load from "
-    "it instead."
+    "{}. You can only torch.load from a file that is seekable. "
+    "Please pre-load the data into a buffer like io.BytesIO and try to load from it instead."
 )
 MAGIC = 0x1950A86A20F9469CFC6C  # what the format before zip files starts with
 

@@ -141,8 +141,8 @@ def check_classes(self, target, weight):
         raise RuntimeError(f"size mismatch (got input: {list(self.shape)}, target: {list(target.shape)})")
     if weight is not None and weight.array.shape != self.array.shape[-1:]:
         raise RuntimeError(
-            f"weight tensor should be defined either for all {self.shape[-1]} classes or no classes but got weight tensor of shape: "
-            f"{list(weight.shape)}"
+            f"weight tensor should be defined either for all {self.shape[-1]} classes "
+            f"or no classes but got weight tensor of shape: {list(weight.shape)}"
         )
     if target.array.dtype not in (np.int64, np.uint8):
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {SCALARS[target.array.dtype.name]}")

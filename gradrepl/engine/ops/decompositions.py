@@ -48,8 +48,8 @@ def refuse_failures(name, info, text):
 
 SINGULAR = "The diagonal element {} is zero, the inversion could not be completed because the input matrix is singular."
 NOT_POSITIVE = (
-    "The factorization could not be completed because the input is not positive-definite (the leading minor of order {} is not "
-    "positive-definite)."
+    "The factorization could not be completed because the input is not "
+    "positive-definite (the leading minor of order {} is not positive-definite)."
 )
 
 # ---- LAPACK, matrix by matrix
@@ -491,8 +491,8 @@ def linalg_pinv_op(self, atol: Maybe = None, rtol: Maybe = None, hermitian=False
     kind = SCALARS[self.dtype.name]
     if self.ndim < 2 or self.dtype.kind not in "fc":
         raise RuntimeError(
-            f"linalg.pinv({kind}{{{list(self.shape)}}}): expected a tensor with 2 or more dimensions of float, double, cfloat or cdouble "
-            "types"
+            f"linalg.pinv({kind}{{{list(self.shape)}}}): "
+            "expected a tensor with 2 or more dimensions of float, double, cfloat or cdouble types"
         )
     if not self.size:
         return np.zeros((*self.shape[:-2], self.shape[-1], self.shape[-2]), self.dtype)

@@ -307,8 +307,8 @@ NO_WINDOW = (
     "window, explicitly set `window=torch.ones(n_fft, device=<device>)`."
 )
 WANT_COMPLEX = (
-    "stft requires the return_complex parameter be given for real inputs, and will further require that return_complex=True in a future "
-    "PyTorch release."
+    "stft requires the return_complex parameter be given for real inputs, "
+    "and will further require that return_complex=True in a future PyTorch release."
 )
 
 

@@ -17,9 +17,9 @@ from gradrepl.engine.tensor import Tensor, tensor_of
 
 NOT_AN_INDEX = "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {})"
 NOT_A_TUPLE = (
-    "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch 2.9; use x[tuple(seq)] instead "
-    "of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, x[torch.tensor(seq)], which will result either in an error or a "
-    "different result"
+    "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch 2.9; "
+    "use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, "
+    "x[torch.tensor(seq)], which will result either in an error or a different result"
 )
 NOT_INTEGERS = "tensors used as indices must be long, int, byte or bool tensors"
 WHOLE = 2**63 - 1  # where a slice without an end stops
@@ -249,8 +249,8 @@ def check_index(array, dim, index, place):
     """Whether a dim has an element of this number; `place` is where in the index it stands."""
     if not array.ndim and index == 0:
         raise IndexError(
-            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor to a "
-            "number"
+            "invalid index of a 0-dim tensor. "
+            "Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor to a number"
         )
     size = array.shape[dim] if dim < array.ndim else 0
     if not -size <= index < size:

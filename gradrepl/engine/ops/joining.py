@@ -52,8 +52,8 @@ def cat_op(tensors: list, dim=0):
         for d, (n, m) in enumerate(zip(first.shape, x.shape)):
             if n != m and d != at:
                 raise RuntimeError(
-                    f"Sizes of tensors must match except in dimension {at}. Expected size {n} but got size {m} for tensor "
-                    f"number {i} in the list."
+                    f"Sizes of tensors must match except in dimension {at}. "
+                    f"Expected size {n} but got size {m} for tensor number {i} in the list."
                 )
     shape = (*first.shape[:at], sum(x.shape[at] for _, x in kept), *first.shape[at + 1 :])
     return np.concatenate([x for _, x in kept], at, out=np.empty(shape, dtype), casting="unsafe")
@@ -281,8 +281,8 @@ def splitting(name, least, dim_of):
             n, size = indices_or_sections, self.array.shape[dim]
             if not n or size % n:
                 raise RuntimeError(
-                    f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension {size} is not divisible by the "
-                    f"split_size {n}!"
+                    f"torch.{name} attempted to split along dimension {dim}, "
+                    f"but the size of the dimension {size} is not divisible by the split_size {n}!"
                 )
         return tensor_split(self, indices_or_sections, dim)
 

@@ -252,11 +252,10 @@ def linalg_lu(A, *, pivot=True):
 
 
 OLD_LU = (
-    "torch.lu is deprecated in favor of torch.linalg.lu_factor / torch.linalg.lu_factor_ex and will be removed in a future PyTorch "
-    "release.\n"
-    "LU, pivots = torch.lu(A, compute_pivots)\nshould be replaced with\nLU, pivots = torch.linalg.lu_factor(A, compute_pivots)\nand\n"
-    "LU, pivots, info = torch.lu(A, compute_pivots, get_infos=True)\nshould be replaced with\n"
-    "LU, pivots, info = torch.linalg.lu_factor_ex(A, compute_pivots)"
+    "torch.lu is deprecated in favor of torch.linalg.lu_factor / torch.linalg.lu_factor_ex and will be removed "
+    "in a future PyTorch release.\nLU, pivots = torch.lu(A, compute_pivots)\nshould be replaced with\n"
+    "LU, pivots = torch.linalg.lu_factor(A, compute_pivots)\nand\nLU, pivots, info = torch.lu(A, compute_pivots, get_infos=True)\n"
+    "should be replaced with\nLU, pivots, info = torch.linalg.lu_factor_ex(A, compute_pivots)"
 )
 
 
@@ -592,8 +591,8 @@ def tensorinv(A, ind=2):
     first, second = shape[ind:], shape[:ind]
     if math.prod(first) != math.prod(second):
         raise RuntimeError(
-            f"Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got {math.prod(first)} != "
-            f"{math.prod(second)}"
+            "Expected self to satisfy the requirement prod(self.shape[ind:]) == "
+            f"prod(self.shape[:ind]), but got {math.prod(first)} != {math.prod(second)}"
         )
     inverse = inv(reshape_to(A, (math.prod(first), math.prod(first))))
     return reshape_to(inverse, (*first, *second))

@@ -84,8 +84,8 @@ def additive(attn_mask, query):
 
 
 NO_WAY = (
-    "No viable backend for scaled_dot_product_attention was found. This is likely due to turning off both the math kernel and the fused "
-    "kernels."
+    "No viable backend for scaled_dot_product_attention was found. "
+    "This is likely due to turning off both the math kernel and the fused kernels."
 )
 
 

@@ -168,8 +168,8 @@ def widths(name, value, dims, spatial):
     values = (value,) * spatial if not isinstance(value, (tuple, list)) else tuple(value)
     if len(values) not in (1, dims):
         raise RuntimeError(
-            f"expected {name} to be a single integer value or a list of {dims} values to match the convolution dimensions, but got "
-            f"{name}={list(values)}"
+            f"expected {name} to be a single integer value or a list of {dims} values "
+            f"to match the convolution dimensions, but got {name}={list(values)}"
         )
     return values * dims if len(values) == 1 else values
 
@@ -220,8 +220,8 @@ def check_shapes(input, weight, bias, padding, dilation, transposed, groups):
     if not transposed and any(n < k for n, k in zip(sizes, spans)):
         across = lambda values: f"({' x '.join(map(str, values))})"
         raise RuntimeError(
-            f"Calculated padded input size per channel: {across(sizes)}. Kernel size: {across(spans)}. Kernel size can't be greater than "
-            "actual input size"
+            f"Calculated padded input size per channel: {across(sizes)}. Kernel size: "
+            f"{across(spans)}. Kernel size can't be greater than actual input size"
         )
 
 

@@ -8,8 +8,8 @@ from gradrepl.engine.public import publish
 from gradrepl.engine.tensor import tensor_of
 
 BAD_INDEX = (
-    "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got {} instead (while checking "
-    "arguments for {})"
+    "Expected tensor for argument #1 'indices' to have one of the following scalar types: "
+    "Long, Int; but got {} instead (while checking arguments for {})"
 )
 
 
@@ -134,8 +134,8 @@ def embedding_bag(
     padding_idx = -1 if padding_idx is None else padding_idx % len(weight.array)
     if offsets.array.size and offsets.array[0] != 0:
         raise RuntimeError(
-            "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. However, got "
-            f"{offsets.array[0]}"
+            "offsets[0] has to be 0, i.e., the first sequence in the mini-batch "
+            f"has to start from position 0. However, got {offsets.array[0]}"
         )
     options = scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset, padding_idx
     return _embedding_bag(weight, indices, offsets, *options)

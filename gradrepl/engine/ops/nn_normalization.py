@@ -184,8 +184,8 @@ def check_normalized(input, normalized_shape, weight, bias, star="*, "):
             )
     if list(input.shape[-len(sizes) :]) != sizes:
         raise RuntimeError(
-            f"Given normalized_shape={sizes}, expected input with shape [{star}{', '.join(map(str, sizes))}], but got input of "
-            f"size{list(input.shape)}"
+            f"Given normalized_shape={sizes}, expected input with shape "
+            f"[{star}{', '.join(map(str, sizes))}], but got input of size{list(input.shape)}"
         )
 
 
@@ -220,8 +220,8 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5, cudnn_enable
         raise RuntimeError(f"Expected num groups to be greater than 0, got {num_groups}")
     if channels % num_groups:
         raise RuntimeError(
-            f"Expected number of channels in input to be divisible by num_groups, but got input of shape {list(input.shape)} and "
-            f"num_groups={num_groups}"
+            "Expected number of channels in input to be divisible by num_groups, "
+            f"but got input of shape {list(input.shape)} and num_groups={num_groups}"
         )
     for name, tensor in (("weight", weight), ("bias", bias)):
         if tensor is not None and list(tensor.shape) != [channels]:

@@ -435,8 +435,8 @@ def avg_pool1d(input, kernel_size, stride=None, padding=0, ceil_mode=False, coun
 def check_dims(input, low, high, name):
     if not low <= input.array.ndim <= high:
         raise RuntimeError(
-            f"Expected {low} to {high} dimensions, but got {input.array.ndim}-dimensional tensor for argument #1 'self' (while checking "
-            f"arguments for {name})"
+            f"Expected {low} to {high} dimensions, but got {input.array.ndim}-dimensional "
+            f"tensor for argument #1 'self' (while checking arguments for {name})"
         )
 
 

@@ -49,8 +49,8 @@ def gather_op(self, dim, index: Array, sparse_grad=False):
     if any(n > m for i, (n, m) in enumerate(zip(where.shape, source.shape)) if i != at):
         bad = next(i for i, (n, m) in enumerate(zip(where.shape, source.shape)) if i != at and n > m)
         raise RuntimeError(
-            f"Size does not match at dimension {bad} expected index {list(index.shape)} to be no larger than self {list(self.shape)} apart "
-            f"from dimension {at}"
+            f"Size does not match at dimension {bad} expected index {list(index.shape)} "
+            f"to be no larger than self {list(self.shape)} apart from dimension {at}"
         )
     check_range(where, at, source.shape[at])
     return source[places(where, at)].reshape(index.shape)

@@ -205,8 +205,8 @@ def check_search(sequence, values, side, right, sorter):
         require(sorter.dtype == np.int64, name + ": sorter must be a tensor of long dtype but got dtype {}", of=(sorter,))
         if sorter.shape != sequence.shape:
             raise RuntimeError(
-                f"{name}: boundary and sorter must have the same size, but got boundary tensor {list(sequence.shape)}and got sorter tensor "
-                f"{list(sorter.shape)}"
+                f"{name}: boundary and sorter must have the same size, but got boundary "
+                f"tensor {list(sequence.shape)}and got sorter tensor {list(sorter.shape)}"
             )
     if not values.ndim and sequence.ndim != 1:
         raise RuntimeError(

@@ -151,8 +151,8 @@ def no_history_by(f: Failure, name: str, hop: Hop, leaf: str) -> Answer:
     said = words(f, hop)
     return answer(
         hop.kind,
-        f"{name} has no grad_fn because {EXPLAINED[hop.kind].format(**said)}: backward() on {f.line} finds no way from {name} back to "
-        f"{leaf}.",
+        f"{name} has no grad_fn because {EXPLAINED[hop.kind].format(**said)}: "
+        f"backward() on {f.line} finds no way from {name} back to {leaf}.",
         f"{name}.requires_grad is False, {name}.grad_fn is None",
         f"{f.where(hop.statement)}: {f.text(hop.statement)}" if isinstance(hop.statement, (ast.Assign, ast.Expr, ast.Return)) else None,
         fix=FIXES[hop.kind].format(**said),

@@ -86,8 +86,8 @@ def not_saved(f: Failure) -> Answer:
     given = ast.unparse(node.args[index]) if isinstance(node, ast.Call) and index < len(node.args) else "it"
     return answer(
         "save_for_backward",
-        f"{f.said} on {f.line} tries to save {given}, a {kind}, but save_for_backward() is for tensors only: keep anything else as an "
-        "attribute of ctx.",
+        f"{f.said} on {f.line} tries to save {given}, a {kind}, but save_for_backward() is for tensors only: "
+        "keep anything else as an attribute of ctx.",
         f"argument {index} of save_for_backward() is {given}, of type {kind}",
         fix=f"ctx.{given if given.isidentifier() else 'value'} = {given}",
     )

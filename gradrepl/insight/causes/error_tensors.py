@@ -88,8 +88,8 @@ def change_flag(f: Failure) -> Answer:
     )
     return answer(
         "requires_grad of a non-leaf",
-        f"{name} is not a leaf{by}, and requires_grad can be changed only for leaves ({f.line}): to use its values without history take "
-        f"{name}.detach().",
+        f"{name} is not a leaf{by}, and requires_grad can be changed only for leaves ({f.line}): "
+        f"to use its values without history take {name}.detach().",
         f"{name}.is_leaf is False",
         fix=f"{name} = {name}.detach()",
     )
@@ -297,8 +297,8 @@ def not_a_probability(f: Failure) -> Answer:
 def truth(f: Failure) -> Answer:
     return answer(
         "truth of a tensor",
-        f"{f.said} on {f.line} asks whether a tensor of several elements is true: if, and, or need one answer; use .any() or .all(), & "
-        "and |, or torch.where.",
+        f"{f.said} on {f.line} asks whether a tensor of several elements is true: "
+        "if, and, or need one answer; use .any() or .all(), & and |, or torch.where.",
         fix="torch.where(condition, a, b), or condition.any()",
     )
 
@@ -308,7 +308,7 @@ def to_number(f: Failure) -> Answer:
     shape = f" (shape {tuple(tensor.shape)})" if is_tensor(tensor) else ""
     return answer(
         "not one number",
-        f"{name or f.said}{shape} on {f.line} has more than one element, so it cannot become one Python number: reduce it first, or use "
-        "tolist().",
+        f"{name or f.said}{shape} on {f.line} has more than one element, "
+        "so it cannot become one Python number: reduce it first, or use tolist().",
         fix=f"{name or 'x'}.sum().item(), or {name or 'x'}.tolist()",
     )

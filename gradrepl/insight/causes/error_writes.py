@@ -36,10 +36,10 @@ def modified(f: Failure) -> Answer | None:
     fix = out_of_place(f, write, through or name)
     return answer(
         "saved tensor modified",
-        f"{how}, but {producer} had saved {name} for its derivative: it was saved at version {then} and is now at version {now}, so "
-        f"{instead(fix)}.",
-        f"{node}{id}._saved_{slot or 'self'} is {name}: version {then} when saved{f' ({f.where(place)})' if place else ''}, version "
-        f"{now} now",
+        f"{how}, but {producer} had saved {name} for its derivative: "
+        f"it was saved at version {then} and is now at version {now}, so {instead(fix)}.",
+        f"{node}{id}._saved_{slot or 'self'} is {name}: "
+        f"version {then} when saved{f' ({f.where(place)})' if place else ''}, version {now} now",
         f"output {found[2]} of {found[3]}" if found[3] else None,
         fix=fix,
     )
@@ -190,10 +190,10 @@ def leaf_written(f: Failure) -> Answer:
     made = f.made_at(tensor) or f.definition_of(name)
     return answer(
         "view of a leaf written in place",
-        f"{name} is a view of {of}, a leaf that requires grad, so {statement} on {f.line} would change the leaf {of} in place: do it "
-        "under torch.no_grad().",
-        f"{name}._base is {of} (is_leaf True, requires_grad True); {name}.grad_fn is {tensor.grad_fn.name() if tensor.grad_fn else None} "
-        f"({f.where(made)})",
+        f"{name} is a view of {of}, a leaf that requires grad, so {statement} on "
+        f"{f.line} would change the leaf {of} in place: do it under torch.no_grad().",
+        f"{name}._base is {of} (is_leaf True, requires_grad True); "
+        f"{name}.grad_fn is {tensor.grad_fn.name() if tensor.grad_fn else None} ({f.where(made)})",
         fix=f"with torch.no_grad(): {statement}",
     )
 
@@ -215,8 +215,8 @@ def several_views(f: Failure) -> Answer:
         "one of several views",
         f"{made} makes several views at once, and such a view, {name}, cannot be changed in place ({statement}, {f.line}): compute it "
         f"out of place instead, on the whole of {of}.",
-        f"{name}._base is {of}, grad_fn {tensor.grad_fn.name() if is_tensor(tensor) and tensor.grad_fn else '?'}; in-place write on "
-        f"{f.line}",
+        f"{name}._base is {of}, grad_fn {tensor.grad_fn.name() if is_tensor(tensor) and tensor.grad_fn else '?'}; "
+        f"in-place write on {f.line}",
         fix=f"{of} = {of} - … for the whole tensor, or {name} = {name}.clone() first",
     )
 
@@ -241,9 +241,9 @@ def no_grad_view(f: Failure) -> Answer:
     mode = "inference_mode" if "inference mode" in f.message else "no_grad"
     return answer(
         "view made in no_grad",
-        f"{name} is a view that was made under {mode} ({f.where(made)}), and {f.statement_text()} on {f.line} changes it in place while "
-        "grad mode is on: autograd cannot tell whether the write is to be recorded; make the view and write it on the same side of the "
-        f"{mode} block.",
+        f"{name} is a view that was made under {mode} ({f.where(made)}), and {f.statement_text()} "
+        f"on {f.line} changes it in place while grad mode is on: autograd cannot tell whether the write is to be recorded; "
+        f"make the view and write it on the same side of the {mode} block.",
         f"{f.where(made)}: {f.text(made)}" if made is not None else None,
         fix=f"move the line that makes {name} out of the {mode} block, or the write into it",
     )
@@ -270,9 +270,9 @@ def inference(f: Failure) -> Answer:
     name = ", ".join(inside) or "a tensor"
     return answer(
         "inference tensor",
-        f"{name} was made under torch.inference_mode() ({f.where(made)}), and such a tensor can never take part in a graph: "
-        f"{f.statement_text()} on {f.line} needs one that can; use torch.no_grad() instead of inference_mode(), or {name}.clone() outside "
-        "it.",
+        f"{name} was made under torch.inference_mode() ({f.where(made)}), and such a tensor "
+        f"can never take part in a graph: {f.statement_text()} on {f.line} needs one that can; "
+        f"use torch.no_grad() instead of inference_mode(), or {name}.clone() outside it.",
         f"{name}.is_inference() is True",
         fix=f"make {name} under torch.no_grad(), or use {name}.clone()",
     )

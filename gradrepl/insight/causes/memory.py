@@ -222,9 +222,9 @@ def alias_written(q: Question) -> Answer | None:
         write = writes[-1].statement
         return answer(
             "alias written",
-            f"{q.name}.grad is {shown(q)} because {name} = {q.text(whole.value)} on {q.where(whole.statement)} shares its memory with "
-            f"{of}: {q.text(write)} on {q.where(write)} changed the values of {of} too, and the gradient was computed with the changed "
-            "values.",
+            f"{q.name}.grad is {shown(q)} because {name} = {q.text(whole.value)} on "
+            f"{q.where(whole.statement)} shares its memory with {of}: "
+            f"{q.text(write)} on {q.where(write)} changed the values of {of} too, and the gradient was computed with the changed values.",
             f"{name} and {of} are one piece of memory: {kind} copies nothing",
             fix=f"{name} = {q.text(whole.value)}.{'copy' if kind == 'numpy' else 'clone'}()",
         )

@@ -142,9 +142,9 @@ def softmax_underflow(q: Question) -> Answer | None:
     better = "torch.log_softmax" if name == "softmax" else "torch.nn.functional.logsigmoid"
     return answer(
         f"{name} underflow",
-        f"{what(q)} because {name} underflowed: {of or 'a probability'}{entry(values, values == 0)} is exactly 0 in "
-        f"{values.dtype}{where(q, below)}, {short(step)}{where(q, step)} divides by it and gives inf, and {short(below)} multiplies that "
-        f"by 0; use {better}.",
+        f"{what(q)} because {name} underflowed: {of or 'a probability'}{entry(values, values == 0)} "
+        f"is exactly 0 in {values.dtype}{where(q, below)}, {short(step)}{where(q, step)} "
+        f"divides by it and gives inf, and {short(below)} multiplies that by 0; use {better}.",
         f"{of or 'the probabilities'} = {numbers(values)}",
         f"first inf: out of {named(q, step)}, {flow(q, step)}",
         f"then {named(q, below)}: {flow(q, below)}, 0 * inf is nan",
@@ -182,8 +182,8 @@ def at_power(q: Question, step: Step) -> str:
     if values is not None and (values < 0).any():
         return f"{of} is negative and the exponent {shown} is not whole: {short(step)}{where(q, step)} has no real value there"
     return (
-        f"{of} is 0 and the exponent {shown} is below 1: {short(step)}{where(q, step)} computes {shown} * 0 ** ({shown} - 1), an "
-        "infinite slope"
+        f"{of} is 0 and the exponent {shown} is below 1: "
+        f"{short(step)}{where(q, step)} computes {shown} * 0 ** ({shown} - 1), an infinite slope"
     )
 
 
@@ -211,8 +211,8 @@ def at_std(q: Question, step: Step) -> str:
     few = size is not None and size.size <= 1
     if few:
         return (
-            f"the standard deviation of 1 value divides by n - 1 = 0{where(q, step)}: {base(step).lower()}() of one element is nan "
-            "(pass correction=0)"
+            f"the standard deviation of 1 value divides by n - 1 = 0{where(q, step)}: "
+            f"{base(step).lower()}() of one element is nan (pass correction=0)"
         )
     return f"{base(step).lower()}() divides by n - 1 or by a spread of 0{where(q, step)}"
 

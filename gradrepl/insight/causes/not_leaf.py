@@ -78,8 +78,8 @@ def rebinding_fix(q: Question, value: ast.AST) -> str:
     if isinstance(value, ast.Call):
         return f"give the result another name, or make it a leaf of its own: {q.name} = {q.text(value)}.detach().requires_grad_()"
     return (
-        f"change it in place under no_grad: with torch.no_grad(): {in_place(q, value)} (or {q.name}.retain_grad() to see this one's "
-        "gradient)"
+        "change it in place under no_grad: with torch.no_grad(): "
+        f"{in_place(q, value)} (or {q.name}.retain_grad() to see this one's gradient)"
     )
 
 

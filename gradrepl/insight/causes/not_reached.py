@@ -139,8 +139,8 @@ def cut_on_the_way(q: Question) -> Answer | None:
     into = q.target_of(hop.statement)
     into = "" if into == root else into
     tail = (
-        f": {root} was computed from {into or 'what came out'}, which has no grad_fn, so backward() stopped there and never reached "
-        f"{q.name}"
+        f": {root} was computed from {into or 'what came out'}, which has "
+        f"no grad_fn, so backward() stopped there and never reached {q.name}"
     )
     if hop.kind in ("integer", "index", "comparison"):
         tail = f": {into or 'the result'} has no grad_fn, so backward() from {root} stopped there and never reached {q.name}"
@@ -225,8 +225,8 @@ def unused(q: Question) -> Answer | None:
     leaves = q.leaf_names(q.root_graph)
     return answer(
         "unused",
-        f"{q.name}.grad is None because {q.name} was not used to compute {root}: no edge of its graph leads to {q.name}, so backward() "
-        "never reached it.",
+        f"{q.name}.grad is None because {q.name} was not used to compute {root}: "
+        f"no edge of its graph leads to {q.name}, so backward() never reached it.",
         f"leaves under {root}: {', '.join(leaves)}" if leaves else None,
         dead_ends(q),
         f"checked: in the source, too, no way leads from {root} back to {q.name}, neither whole nor cut",

@@ -76,8 +76,8 @@ def hook_too_early(q: Question) -> Answer | None:
         f"{q.name}.grad is {shown(q)} because a hook set with register_hook() ({q.where(event.where)}) runs before AccumulateGrad adds "
         f"the new gradient to {q.name}.grad: it worked on the old {q.name}.grad ({before}); return the new gradient from the hook, or use "
         "register_post_accumulate_grad_hook().",
-        f"order for {q.name}: tensor hook ({q.where(event.where)}), then AccumulateGrad adds {numbers(arrival.incoming)} to "
-        f"{q.name}.grad = {before}",
+        f"order for {q.name}: tensor hook ({q.where(event.where)}), "
+        f"then AccumulateGrad adds {numbers(arrival.incoming)} to {q.name}.grad = {before}",
         fix=f"{q.name}.register_post_accumulate_grad_hook(…), or return the changed gradient from the hook",
     )
 
@@ -214,11 +214,11 @@ def at_a_bound(q: Question) -> Answer | None:
         if any((values == b).any() for b in bounds):
             return answer(
                 "at a bound",
-                f"{q.name}.grad is {shown(q)} because {operand(step) or 'the input'} lies exactly on a bound of "
-                f"{text(step)}{where(q, step)}: there clamp has slope 1, it still passes the gradient on; only outside the bounds the "
-                "slope is 0.",
-                f"{named(q, step)}: {operand(step) or 'input'} = {numbers(values)}, bounds {', '.join(numbers(b) for b in bounds)}; "
-                f"{flow(q, step)}",
+                f"{q.name}.grad is {shown(q)} because {operand(step) or 'the input'} lies "
+                f"exactly on a bound of {text(step)}{where(q, step)}: "
+                "there clamp has slope 1, it still passes the gradient on; only outside the bounds the slope is 0.",
+                f"{named(q, step)}: {operand(step) or 'input'} = {numbers(values)}, "
+                f"bounds {', '.join(numbers(b) for b in bounds)}; {flow(q, step)}",
                 formula(q, step),
                 fix="nothing is wrong: a value on the bound counts as inside",
             )
@@ -249,8 +249,8 @@ def used_often(q: Question) -> Answer | None:
     parts = " + ".join(numbers(g) for _, g in sent[:5])
     return answer(
         "used several times",
-        f"{q.name}.grad is {shown(q)} because {q.name} is used {len(sent)} times, and backward() adds up the contributions of all uses: "
-        f"{parts}.",
+        f"{q.name}.grad is {shown(q)} because {q.name} is used {len(sent)} times, "
+        f"and backward() adds up the contributions of all uses: {parts}.",
         *(f"{named(q, s)}: {text(s)} contributes {numbers(g)}" for s, g in sent[:6]),
         summed_note(q),
         fix=f"nothing is wrong; to leave a use out, detach it: {q.name}.detach()",
@@ -316,8 +316,8 @@ def nothing_unusual(q: Question) -> Answer:
         *chain(q),
         "looked for: accumulation, hooks, writes in place, views, broadcasting, ties, sum against mean, several uses; found none of them",
         fix=(
-            "explain(loss) writes the chain rule out, step(loss) goes through it number by number, check(f, x) compares it with "
-            "numeric differences"
+            "explain(loss) writes the chain rule out, step(loss) goes through it "
+            "number by number, check(f, x) compares it with numeric differences"
         ),
     )
 

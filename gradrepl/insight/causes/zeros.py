@@ -106,8 +106,8 @@ def hook_answer(q: Question, at: str, key: int, above: Any) -> Answer:
     line = f" (set on {q.where(event.where)})" if event else ""
     return answer(
         "hook",
-        f"{what(q)} because a hook{line} returned zeros: what a hook returns replaces the gradient, so nothing was left to flow on to "
-        f"{q.name}.",
+        f"{what(q)} because a hook{line} returned zeros: "
+        f"what a hook returns replaces the gradient, so nothing was left to flow on to {q.name}.",
         f"at {at} the gradient {numbers(above)} came in, and zeros went on",
         event and f"{q.where(event.where)}: {event.where.text}",
         fix="return the gradient from the hook, or None to leave it as it is",
@@ -287,8 +287,8 @@ def at_product(q: Question, step: Step, dead: Any) -> Told:
         )
     shown = f" = {numbers(values)}" if values is not None else ""
     return (
-        f"{text(step)}{where(q, step)} multiplies by {name}{shown}, which is 0{'' if whole(dead) else ' there'}, so {short(step)} "
-        "passes back 0",
+        f"{text(step)}{where(q, step)} multiplies by {name}{shown}, "
+        f"which is 0{'' if whole(dead) else ' there'}, so {short(step)} passes back 0",
         f"look at where {name} becomes 0 (weights that start at zero, a mask, a dropout)",
     )
 
@@ -351,8 +351,8 @@ def at_selection(q: Question, step: Step, dead: Any) -> Told:
 
 def at_part(q: Question, step: Step, dead: Any) -> Told:
     return (
-        f"only a part of {operand(step) or q.name} is used: {text(step)}{where(q, step)} takes some entries, and {short(step)} fills "
-        "the rest with zeros",
+        f"only a part of {operand(step) or q.name} is used: "
+        f"{text(step)}{where(q, step)} takes some entries, and {short(step)} fills the rest with zeros",
         f"use the other entries of {operand(step) or q.name} too, if they are to have a gradient",
     )
 
@@ -392,8 +392,8 @@ def at_norm(q: Question, step: Step, dead: Any) -> Told:
             "nothing is wrong; add some noise if they are to move apart",
         )
     return (
-        f"{of} is 0 everywhere, where {text(step)}{where(q, step)} has a kink and no derivative: {short(step)} uses the subgradient 0 "
-        "there",
+        f"{of} is 0 everywhere, where {text(step)}{where(q, step)} has a kink and no derivative: "
+        f"{short(step)} uses the subgradient 0 there",
         "nothing is wrong; start away from 0 if it is to move",
     )
 

@@ -19,15 +19,14 @@ from gradrepl.torch.utils._pytree import tree_flatten, tree_map, tree_map_only, 
 
 NOT_TENSOR = "Thing passed to transform API must be Tensor, got {}"
 NOT_SCALAR = (
-    "grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with {} dims. Maybe you wanted to use the vjp or "
-    "jacrev "
-    "APIs instead?"
+    "grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with {} dims. "
+    "Maybe you wanted to use the vjp or jacrev APIs instead?"
 )
 NOT_A_TENSOR = "grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got {}"
 NO_AUX = "{}: output of function f should be a tuple: (output, aux) if has_aux is True"
 COTANGENTS = (
-    "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function. cotangents: {}, primal "
-    "output: {}"
+    "Expected pytree structure of cotangents to be the same as pytree "
+    "structure of outputs to the function. cotangents: {}, primal output: {}"
 )
 NOT_TUPLE = "jvp(f, primals, tangents): Expected {} to be a tuple. E.g. it should be valid to call f(*primals)."
 STRUCTURE = (
@@ -36,9 +35,8 @@ STRUCTURE = (
 )
 NO_PRIMALS = "jvp(f, primals, tangents): Expected primals to contain at least one Tensor."
 TANGENT_SIZE = (
-    "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not supported. Tensor is of "
-    "size {} "
-    "while the given forward gradient is of size {}."
+    "Trying to set a forward gradient that has a different size than that of the original Tensor, "
+    "this is not supported. Tensor is of size {} while the given forward gradient is of size {}."
 )
 LINEAR_SIZE = "tangent:{} with shape {} in flattened pytree doesn't match the shape {} of the corresponding primal."
 

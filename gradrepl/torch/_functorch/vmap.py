@@ -13,17 +13,16 @@ from gradrepl.engine.tensor import Batched
 from gradrepl.torch.utils._pytree import broadcast_to_and_flatten, tree_flatten, tree_unflatten
 
 NO_INPUTS = (
-    "vmap({})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a function with no inputs. The "
-    "latter "
-    "is unsupported."
+    "vmap({})(<inputs>): got no inputs. Maybe you forgot to add inputs, "
+    "or you are trying to vmap over a function with no inputs. The latter is unsupported."
 )
 BAD_DIMS = "vmap({}, in_dims={}, ...)(<inputs>): "
 WRONG_TYPE = "expected `in_dims` to be int or a (potentially nested) tuple matching the structure of inputs, got: {}."
 INCOMPATIBLE = "in_dims is not compatible with the structure of `inputs`. in_dims has structure {} but inputs has structure {}."
 NOT_INT = "Got in_dim={} for an input but in_dim must be either an integer dimension or None."
 NOT_TENSOR = (
-    "Got in_dim={} for an input but the input is of type {}. We cannot vmap over non-Tensor arguments, please use None as the respective "
-    "in_dim"
+    "Got in_dim={} for an input but the input is of type {}. "
+    "We cannot vmap over non-Tensor arguments, please use None as the respective in_dim"
 )
 NO_SUCH_DIM = (
     "Got in_dim={} for some input, but that input is a Tensor of dimensionality {} so expected in_dim to satisfy -{} <= in_dim < {}."
@@ -32,9 +31,8 @@ UNEQUAL = "vmap: Expected all tensors to have the same size in the mapped dimens
 NOTHING_MAPPED = "vmap({}, in_dims={}, ...)(<inputs>): at least one of the inputs must be mapped over (in_dims must not all be None)"
 RETURNED = "vmap({}, ...): `{}` must only return Tensors, got type {}. Did you mean to set out_dims= to None for output?"
 OUT_STRUCTURE = (
-    "vmap({}, ..., out_dims={})(<inputs>): out_dims is not compatible with the structure of `outputs`. out_dims has structure {} but "
-    "outputs "
-    "has structure {}."
+    "vmap({}, ..., out_dims={})(<inputs>): out_dims is not compatible with the structure of `outputs`. "
+    "out_dims has structure {} but outputs has structure {}."
 )
 RANDOMNESS = "Only allowed values for randomness are 'error', 'different', or 'same'. Got {}"
 BATCHED_OUTPUT = "vmap({}, ...): `{}` can not return a BatchedTensor when out_dim is None"

@@ -11,32 +11,25 @@ from gradrepl.torch.autograd import forward_ad
 __all__ = ["gradcheck", "gradgradcheck", "GradcheckError"]
 
 NOT_DOUBLE = (
-    "Input #{} requires gradient and is not a double precision floating point or complex. This check will likely fail if all the inputs "
-    "are "
-    "not of double precision floating point or complex. "
+    "Input #{} requires gradient and is not a double precision floating point or complex. "
+    "This check will likely fail if all the inputs are not of double precision floating point or complex. "
 )
 STRIDE_0 = (
-    "The {}th input has a dimension with stride 0. gradcheck only supports inputs that are non-overlapping to be able to compute the "
-    "numerical "
-    "gradients correctly. You should call .contiguous on the input before passing it to gradcheck."
+    "The {}th input has a dimension with stride 0. gradcheck only supports inputs that are non-overlapping to be able to "
+    "compute the numerical gradients correctly. You should call .contiguous on the input before passing it to gradcheck."
 )
 NO_INPUT = "gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True."
 PERTURBED = "Expected `func` to return outputs with the same {0} when inputs are perturbed by {1}, but got: {0}s {2} and {3}."
 NOT_REENTRANT = (
-    "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times gives different values, although "
-    "analytical gradient matches numerical gradient.The tolerance for nondeterminism was {}.\n\n"
-    "NOTE: If your op relies on non-deterministic operations i.e., it is listed here:\n"
-    "https://pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html\n"
-    "this failure might be expected.\n\n"
-    "If you are adding a new operator, please file an issue and then use one of the\n"
-    "workarounds. The workaround depends on how your test invokes gradcheck/gradgradcheck.\n"
-    "If the test\n"
-    "- manually invokes gradcheck/gradgradcheck, then call gradcheck/gradgradcheck\n"
-    "  with `nondet_tol=<tol>` as a keyword argument.\n"
-    "- is OpInfo-based (e.g., in test_ops_gradients.py), then modify the OpInfo for the test\n"
-    "  to have `gradcheck_nondet_tol=<tol>`.\n"
-    "- is a Module test (e.g., in common_nn.py), then modify the corresponding\n"
-    "  module_test entry to have `gradcheck_nondet_tol=<tol>`\n"
+    "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times gives different values, "
+    "although analytical gradient matches numerical gradient.The tolerance for nondeterminism was {}.\n\nNOTE: "
+    "If your op relies on non-deterministic operations i.e., it is listed here:\n"
+    "https://pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html\nthis failure might be expected.\n"
+    "\nIf you are adding a new operator, please file an issue and then use one of the\nworkarounds. "
+    "The workaround depends on how your test invokes gradcheck/gradgradcheck.\nIf the test\n"
+    "- manually invokes gradcheck/gradgradcheck, then call gradcheck/gradgradcheck\n  with `nondet_tol=<tol>` as a keyword argument.\n"
+    "- is OpInfo-based (e.g., in test_ops_gradients.py), then modify the OpInfo for the test\n  to have `gradcheck_nondet_tol=<tol>`.\n"
+    "- is a Module test (e.g., in common_nn.py), then modify the corresponding\n  module_test entry to have `gradcheck_nondet_tol=<tol>`\n"
 )
 UNDEFINED_WARNING = (
     "Backwards compatibility: New undefined gradient support checking feature is enabled by default, but it may break existing callers of "

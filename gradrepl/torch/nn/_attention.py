@@ -81,13 +81,13 @@ def check_shapes(query, key, value, key_padding_mask, attn_mask, num_heads):
     kind, dims = ("batched (3-D)", 3) if batched else ("unbatched (2-D)", 2)
     if key.dim() != dims or value.dim() != dims:
         raise AssertionError(
-            f"For {kind} `query`, expected `key` and `value` to be {dims}-D but found {key.dim()}-D and {value.dim()}-D tensors "
-            "respectively"
+            f"For {kind} `query`, expected `key` and `value` to be {dims}-D "
+            f"but found {key.dim()}-D and {value.dim()}-D tensors respectively"
         )
     if key_padding_mask is not None and key_padding_mask.dim() != dims - 1:
         raise AssertionError(
-            f"For {kind} `query`, expected `key_padding_mask` to be `None` or {dims - 1}-D but found {key_padding_mask.dim()}-D tensor "
-            "instead"
+            f"For {kind} `query`, expected `key_padding_mask` to be `None` or "
+            f"{dims - 1}-D but found {key_padding_mask.dim()}-D tensor instead"
         )
     if attn_mask is not None:
         if attn_mask.dim() not in (2, 3):

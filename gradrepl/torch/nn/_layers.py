@@ -187,8 +187,8 @@ def embedding_bag(
 def check_bag(input, weight, offsets, per_sample_weights, mode, scale_grad_by_freq, sparse):
     if per_sample_weights is not None and input.size() != per_sample_weights.size():
         raise ValueError(
-            f"embedding_bag: If per_sample_weights ({per_sample_weights.shape}) is not None, then it must have the same shape as the input "
-            f"({input.shape})"
+            f"embedding_bag: If per_sample_weights ({per_sample_weights.shape}) is "
+            f"not None, then it must have the same shape as the input ({input.shape})"
         )
     if weight.dim() != 2:
         raise ValueError(f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.dim()}")

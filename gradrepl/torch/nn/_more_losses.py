@@ -35,8 +35,8 @@ def linear_cross_entropy(
         raise RuntimeError(f"expected input with dimensionality 1 or 2, got {input.dim()}")
     if input.shape[-1] != linear_weight.shape[-1]:
         raise RuntimeError(
-            f"expected equal input and linear_weight last dimensions (in_features), got {input.shape[-1]} and {linear_weight.shape[-1]}, "
-            "respectively"
+            "expected equal input and linear_weight last dimensions (in_features), "
+            f"got {input.shape[-1]} and {linear_weight.shape[-1]}, respectively"
         )
     classes, *out_features, in_features = linear_weight.shape
     if linear_bias is not None and tuple(linear_bias.shape) != (classes, *out_features):

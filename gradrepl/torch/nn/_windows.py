@@ -149,8 +149,8 @@ def check_unpool(input, indices):
         raise RuntimeError(f"elements in indices should be type int64 but got: {kind}")
     if input.shape != indices.shape:
         raise RuntimeError(
-            f"Expected shape of indices to be same as that of the input tensor ({list(input.shape)}) but got indices tensor with shape: "
-            f"{list(indices.shape)}"
+            "Expected shape of indices to be same as that of the input tensor "
+            f"({list(input.shape)}) but got indices tensor with shape: {list(indices.shape)}"
         )
 
 
@@ -212,8 +212,8 @@ def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
             low = -max(input.dim(), 1)
             raise IndexError(f"Dimension out of range (expected to be in range of [{low}, {-low - 1}], but got {input.dim()})")
         raise RuntimeError(
-            "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but got: "
-            f"{list(input.shape)}"
+            "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size "
+            f"and other non-zero dimensions for input, but got: {list(input.shape)}"
         )
     return im2col(input, *(tuple_of(x, 2) for x in (kernel_size, dilation, padding, stride)))
 
@@ -222,8 +222,8 @@ def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
     options = [tuple_of(x, 2) for x in (output_size, kernel_size, dilation, padding, stride)]
     if input.dim() not in (2, 3):
         raise RuntimeError(
-            "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions for input, but got: "
-            f"{list(input.shape)}"
+            "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch "
+            f"size and non-zero dimensions for input, but got: {list(input.shape)}"
         )
     output_size, kernel, dilation, padding, stride = options
     if input.size(-2) % math.prod(kernel):

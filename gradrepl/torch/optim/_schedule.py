@@ -26,9 +26,9 @@ OVERRIDDEN = (
     "`optimizer.step()` before `lr_scheduler.step()`. " + SEE
 )
 TOO_EARLY = (
-    "Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, you should call them in the opposite "
-    "order: `optimizer.step()` before `lr_scheduler.step()`.  Failure to do this will result in PyTorch skipping the first value of the "
-    "learning rate schedule. " + SEE
+    "Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, "
+    "you should call them in the opposite order: `optimizer.step()` before `lr_scheduler.step()`. "
+    " Failure to do this will result in PyTorch skipping the first value of the learning rate schedule. " + SEE
 )
 NOT_WITHIN_STEP = "To get the last learning rate computed by the scheduler, please use `get_last_lr()`."
 

@@ -19,8 +19,8 @@ def check_cutoffs(cutoffs, n_classes):
     in_order = list(cutoffs) == sorted(cutoffs) and len(set(cutoffs)) == len(cutoffs)
     if not in_order or min(cutoffs) <= 0 or max(cutoffs) > n_classes - 1 or any(int(c) != c for c in cutoffs):
         raise ValueError(
-            "cutoffs should be a sequence of unique, positive integers sorted in an increasing order, where each value is between 1 and "
-            "n_classes-1"
+            "cutoffs should be a sequence of unique, positive integers sorted in "
+            "an increasing order, where each value is between 1 and n_classes-1"
         )
 
 

@@ -173,8 +173,8 @@ class _ConvTransposeNd(_ConvNd):
             output_size = output_size[lead:]
         if len(output_size) != self.dims:
             raise ValueError(
-                f"ConvTranspose{self.dims}D: for {input.dim()}D input, output_size must have {self.dims} or {lead + self.dims} elements "
-                f"(got {len(output_size)})"
+                f"ConvTranspose{self.dims}D: for {input.dim()}D input, output_size must "
+                f"have {self.dims} or {lead + self.dims} elements (got {len(output_size)})"
             )
         along = zip(input.shape[lead:], self.stride, self.padding, self.dilation, self.kernel_size)
         smallest = [(n - 1) * s - 2 * p + d * (k - 1) + 1 for n, s, p, d, k in along]
@@ -239,8 +239,8 @@ class _LazyConvXdMixin(LazyModuleMixin):
     def _get_in_channels(self, input):
         if input.dim() not in (self.dims + 1, self.dims + 2):
             raise RuntimeError(
-                f"Expected {self.dims + 1}D (unbatched) or {self.dims + 2}D (batched) input to {self.__class__.__name__}, but got input of "
-                f"size: {input.shape}"
+                f"Expected {self.dims + 1}D (unbatched) or {self.dims + 2}D (batched) "
+                f"input to {self.__class__.__name__}, but got input of size: {input.shape}"
             )
         return input.shape[1] if input.dim() == self.dims + 2 else input.shape[0]
 

@@ -8,8 +8,8 @@ import gradrepl.torch.nn.functional as F
 from gradrepl.torch.nn.modules.batchnorm import _LazyNormBase, _NormBase, needs
 
 NO_MATCH = (
-    "input's size at dim={} does not match num_features. You can silence this warning by not passing in num_features, which is not used "
-    "because affine=False"
+    "input's size at dim={} does not match num_features. "
+    "You can silence this warning by not passing in num_features, which is not used because affine=False"
 )
 
 

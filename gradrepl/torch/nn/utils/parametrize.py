@@ -146,8 +146,8 @@ class ParametrizationList(ModuleList):
         for place, (tensor, original) in enumerate(zip(value, self.originals())):
             if original.dtype != tensor.dtype:
                 raise ValueError(
-                    f"Tensor {place} returned by `right_inverse` has dtype {tensor.dtype} while `original{place}` has dtype "
-                    f"{original.dtype}"
+                    f"Tensor {place} returned by `right_inverse` has dtype "
+                    f"{tensor.dtype} while `original{place}` has dtype {original.dtype}"
                 )
             _maybe_set(original, tensor)
 

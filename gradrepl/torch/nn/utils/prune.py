@@ -40,8 +40,8 @@ class BasePruningMethod:
             importance_scores = original
         elif importance_scores.shape != original.shape:
             raise AssertionError(
-                f"importance_scores should have the same shape as parameter {name} of {module}, got {importance_scores.shape} vs "
-                f"{original.shape}"
+                f"importance_scores should have the same shape as parameter {name} "
+                f"of {module}, got {importance_scores.shape} vs {original.shape}"
             )
         if not isinstance(method, PruningContainer):
             module.register_parameter(name + "_orig", original)

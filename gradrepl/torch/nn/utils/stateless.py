@@ -39,8 +39,8 @@ def _reparametrize_module(module, parameters_and_buffers, tie_weights=False, str
             for other in groups.get(name, ()):
                 if other in parameters_and_buffers and other != name and given[other] is not given[name]:
                     raise ValueError(
-                        f"functional_call got multiple values for keys {sorted(groups[name])}, which are tied. Consider using "
-                        "tie_weights=False"
+                        f"functional_call got multiple values for keys {sorted(groups[name])}, which are tied. "
+                        "Consider using tie_weights=False"
                     )
                 given.setdefault(other, given[name])
     before = []
