@@ -19,13 +19,15 @@ def apply(_node, grads, _mask):
     return ({gradients})
 """
 RUN = """\
-def run(_node, grads, _routes, _keep):
+def run(_node, grads, _keep):
     {read}
+    {mask}
     grad = grads[0]
     _answers = ({gradients})
     {release}
     return _answers
 """
+MASK = "_mask = [end is not None for end in _node._ends()]"
 # a node without versions is read through its hooks, or refuses
 READ = """\
 if _node.version0 is None:
@@ -193,22 +195,21 @@ class Backwards:
             texts = {inputs: ArrayForm(self.saves).translated(text) for inputs, text in self.op.texts.items()}
         except Untranslatable:
             return None
-        return RUN.format(read=self.read, gradients=self.gradients(texts, "_routes", 2), release=self.release)
+        joint = list in self.op.kinds.values() or any([", " in inputs for inputs in texts])
+        gradients = self.gradients(texts, "_mask[{}]" if joint else "_node.end{} is not None")
+        return RUN.format(read=self.read, mask=MASK if joint else "pass", gradients=gradients, release=self.release)
 
-    def gradients(self, texts, mask="_mask", step=1):
-        """The expressions for all the edges; what `mask` holds at every `step` says which of them are asked for."""
-        pieces, edge, by = [], 0, f":{step}" * (step > 1)
+    def gradients(self, texts, asked="_mask[{}]"):
+        """The expressions for all the edges; `asked` tells whether the gradient of an edge is asked for."""
+        pieces, edge = [], 0
         for inputs, text in texts.items():
             names = inputs.split(", ")
-            first, last = edge * step, (edge + len(names)) * step
             if self.op.kinds[names[0]] is list:
-                pieces.append(self.several(text, f"{mask}[{first}:{by}]"))
+                pieces.append(self.several(text, f"_mask[{edge}:]"))
             elif len(names) > 1:
-                pieces.append(self.several(text, f"{mask}[{first}:{last}{by}]"))
+                pieces.append(self.several(text, f"_mask[{edge}:{edge + len(names)}]"))
             else:
-                pieces.append(
-                    f"({text}) if {mask}[{first}] is not None else None" if step > 1 else f"({text}) if {mask}[{first}] else None"
-                )
+                pieces.append(f"({text}) if {asked.format(edge)} else None")
             edge += len(names)
         return "".join(f"{piece}, " for piece in pieces)
 
@@ -243,9 +244,9 @@ class Backwards:
         return f"if not _keep: _node.version0 = None{gone}"
 
 
-def run_wrapped(node, grads, routes, keep):
+def run_wrapped(node, grads, keep):
     """What `run` is where formulas have no array form: tensors outside the graph, and the formulas on tensors."""
-    answers = node.apply([None if g is None else tensor_of(g) for g in grads], [end is not None for end in routes[::2]])
+    answers = node.apply([None if g is None else tensor_of(g) for g in grads], node.next_edges)
     if not keep:
         node._release()
     return [None if answer is None else answer.array for answer in answers]

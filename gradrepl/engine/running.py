@@ -90,7 +90,7 @@ def execution_order():
     if here.multithreading:
         raise RuntimeError(THREADED)
     roots = [end for end, _ in run.roots]
-    waiting = {end: entry[0] for end, entry in execution.plan(run.roots, run.targets)[0].items()}
+    waiting = {end: entry[0] for end, entry in execution.plan(run.roots, run.targets).items()}
     ready = [(age(end), number, end) for number, end in enumerate(dict.fromkeys(roots)) if end in waiting]
     heapify(ready)
     order = []

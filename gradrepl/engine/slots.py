@@ -8,7 +8,7 @@ import functools
 
 from numpy import ndarray
 
-from gradrepl.engine.node import NO_EDGE, Node, TupleNode
+from gradrepl.engine.node import Node, TupleNode, end_of
 from gradrepl.engine.tensor import tensor_of
 
 
@@ -52,36 +52,33 @@ class SlottedNode(Node):
 
 
 def edge_slots(count):
-    """Edge slots for `count` inputs: `end0` and `number0` are where the first gradient goes, and as which output's; an end may be None."""
-    pairs = [(f"end{i}", f"number{i}") for i in range(count)]
-    edges = eval(f"lambda self: ({''.join(f'(self.{end}, self.{number}), ' for end, number in pairs)})")
+    """`end0`, `end1`, … are where the gradients go: None, an end, or an edge with a number other than 0."""
+    slots = [f"end{i}" for i in range(count)]
+    ends = eval(f"lambda self: ({''.join(f'self.{slot}, ' for slot in slots)})")
 
     def get(self):
-        return tuple([None if edge[0] is None else edge for edge in edges(self)])
+        return tuple([end if end is None or type(end) is tuple else (end, 0) for end in ends(self)])
 
-    def put(self, value):
-        for (end, number), edge in zip(pairs, value):
-            setattr(self, end, (edge or NO_EDGE)[0])
-            setattr(self, number, (edge or NO_EDGE)[1])
+    def put(self, edges):
+        for slot, edge in zip(slots, edges):
+            setattr(self, slot, end_of(edge))
 
-    return sum(pairs, ()), dict(_pairs=edges, next_edges=property(get, put))
+    return slots, dict(_ends=ends, next_edges=property(get, put))
 
 
 def put_meta(self, metas):
     ((self.out_shape, self.out_dtype),) = metas
 
 
-ONE_OUTPUT = dict(
-    output_metas=property(lambda self: ((self.out_shape, self.out_dtype),), put_meta),
-    _entry=lambda self: [0, -self.sequence_nr, self, 0, 8, self.out_shape, self.out_dtype, None],  # as Node._entry, at once
-)
-
-
 @functools.cache
 def base_of(inputs, several):
     """The base class of nodes with so many inputs (None: as many as come) and one output or several."""
-    slots, body = (("next_edges",), {"_pairs": TupleNode._pairs}) if inputs is None else edge_slots(inputs)
-    slots, body = (*slots, "output_metas") if several else (*slots, "out_shape", "out_dtype"), body if several else body | ONE_OUTPUT
+    slots, body = (["next_edges"], {"_ends": TupleNode._ends}) if inputs is None else edge_slots(inputs)
+    if several:
+        slots, body = [*slots, "output_metas"], body | {"out_shape": None}
+    else:
+        slots = [*slots, "out_shape", "out_dtype"]
+        body = body | {"output_metas": property(lambda self: ((self.out_shape, self.out_dtype),), put_meta)}
     return type("Node", (SlottedNode,), {"__slots__": slots, "__module__": SlottedNode.__module__, **body})
 
 
