@@ -12,7 +12,7 @@ from gradrepl.engine.names import NAMES
 from gradrepl.engine.ops import comparison, shapes
 from gradrepl.engine.ops import pointwise as pointwise_ops
 from gradrepl.engine.ops import reductions as reduction_ops
-from gradrepl.engine.ops.products import product
+from gradrepl.engine.ops.products import DOUBLE, FLOAT, product
 from gradrepl.engine.promotion import alike
 
 
@@ -61,11 +61,11 @@ def pow(self, exponent):
 
 @arrays(pointwise.pow_backward)
 def pow_backward(grad, self, exponent):
-    if exponent == 0:
-        return zeros_like(grad)
     if exponent == 2 and self.dtype.kind == "f" and self.ndim:
         twice = np.add(self, self)  # what 2 * self is, without a number to convert
         return np.multiply(grad, twice, twice)
+    if exponent == 0:
+        return zeros_like(grad)
     return grad * conj(exponent * (self if exponent == 2 else pow(self, exponent - 1)))
 
 
@@ -101,10 +101,11 @@ def sum_backward(grad, sizes, dim, keepdim):
 
 @arrays(reductions.mean_all_backward)
 def mean_all_backward(grad, sizes, count):
-    if grad.dtype.kind != "f" or grad.itemsize < 4:
+    dtype = grad.dtype
+    if dtype is not DOUBLE and dtype is not FLOAT:
         return expand(grad, sizes) / count
-    result = np.empty(sizes, grad.dtype)
-    result.fill(grad / grad.dtype.type(count))  # one division is enough
+    result = np.empty(sizes, dtype)
+    result.fill(grad / dtype.type(count))  # one division is enough
     return result
 
 
@@ -240,17 +241,13 @@ def stack_tensors_backward(grad, dim, dtypes):
 # ---- products: by the layout of the matrix whose gradient it is, as the formulas on tensors
 
 
-def is_column_major(strides, sizes, itemsize):
-    return strides[0] == itemsize and strides[1] == itemsize * sizes[0]
-
-
 def adjoint(matrix):
     return matrix.T if matrix.dtype.kind != "c" else matrix.T.conj()
 
 
 @arrays(products.mm_mat1_backward)
 def mm_mat1_backward(grad, mat2, sizes, strides, alpha):
-    if is_column_major(strides, sizes, grad.itemsize):
+    if strides[0] == grad.itemsize and strides[1] == grad.itemsize * sizes[0]:
         return maybe_multiply(product(conj(mat2), grad.T).T, alpha)
     answer = product(grad, adjoint(mat2))
     return answer if alpha == 1 else answer * alpha
@@ -258,7 +255,7 @@ def mm_mat1_backward(grad, mat2, sizes, strides, alpha):
 
 @arrays(products.mm_mat2_backward)
 def mm_mat2_backward(grad, mat1, sizes, strides, alpha):
-    if is_column_major(strides, sizes, grad.itemsize):
+    if strides[0] == grad.itemsize and strides[1] == grad.itemsize * sizes[0]:
         return maybe_multiply(product(grad.T, conj(mat1)).T, alpha)
     answer = product(adjoint(mat1), grad)
     return answer if alpha == 1 else answer * alpha

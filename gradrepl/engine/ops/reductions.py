@@ -13,6 +13,7 @@ from gradrepl.engine.returns import RETURN_TYPES
 from gradrepl.engine.tensor import Tensor, tensor_of
 
 MAX, MIN, AMINMAX = (RETURN_TYPES[name] for name in ("max", "min", "aminmax"))
+DOUBLE = np.dtype(np.float64)
 WIDE = {np.dtype(np.float16): np.dtype(np.float32)}  # half precision is summed in single
 
 
@@ -68,7 +69,7 @@ def averaged(array, axis, keepdims, dtype, name="mean"):
 
 @op("MeanBackward0", self="mean_all_backward(grad, self.sym_sizes(), self.sym_numel())")
 def mean_all(self, dtype=None):
-    return averaged(self, None, False, dtype)
+    return np.add.reduce(self, None) / self.size if self.dtype is DOUBLE and dtype is None else averaged(self, None, False, dtype)
 
 
 @op("MeanBackward1", self="mean_backward(grad, self.sym_sizes(), dim, self.sym_numel(), keepdim)")
