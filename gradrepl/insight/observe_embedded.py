@@ -73,8 +73,8 @@ def inner(node: Any) -> str:
     """The op that wrote through a view: its node's name and how much of the base it wrote, "MulBackward0 on (2,) of (4,)"."""
     if not isinstance(node, CopySlices) or node.node is None:
         return ""
-    (size, _, _), ((whole, _),) = node.place, node.output_metas
-    return f"{node.node.name()} on {tuple(size)} of {tuple(whole)}"
+    ((whole, _),) = node.output_metas
+    return f"{node.node.name()} on {tuple(node.size)} of {tuple(whole)}"
 
 
 def tensor(array: Any) -> Any:
