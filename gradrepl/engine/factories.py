@@ -15,6 +15,7 @@ from gradrepl.engine.declare import unrecorded
 from gradrepl.engine.dtypes import OF_PYTHON, Default, check_device, dtype, strided
 from gradrepl.engine.layout import copied as copied_as
 from gradrepl.engine.layout import in_order
+from gradrepl.engine.modes import MAKERS
 from gradrepl.engine.public import publish
 from gradrepl.engine.tensor import Tensor, tensor_of
 
@@ -59,7 +60,7 @@ def made_by(maker):
     ):
         check_options(device, layout)
         check_flag(maker, "requires_grad", requires_grad)
-        array = maker(*args, dtype=numpy_dtype(dtype), **rest)
+        array = (MAKERS[0](maker) if MAKERS else maker)(*args, dtype=numpy_dtype(dtype), **rest)
         if memory_format is not None:
             array = copied_as(array, memory_format)
         if out is None:

@@ -35,6 +35,12 @@ class OpOverload:
     def __str__(self):
         return f"{self.namespace}.{self.__name__}"
 
+    def __eq__(self, other):
+        return isinstance(other, OpOverload) and str(self) == str(other)
+
+    def __hash__(self):
+        return hash(str(self))
+
     @property
     def namespace(self):
         return self.overloadpacket.namespace
@@ -74,6 +80,10 @@ class _OpNamespace:
             raise AttributeError(f"'_OpNamespace' '{self.name}' object has no attribute '{name}'")
         value = self.__dict__[name] = OpOverloadPacket(self.name, name, function)
         return value
+
+    def _packet(self, name):
+        """An operation that runs, also if its name is nobody's to call."""
+        return getattr(self, name, None) or OpOverloadPacket(self.name, name, None)
 
 
 class _Ops:

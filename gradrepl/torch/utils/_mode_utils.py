@@ -2,9 +2,7 @@
 
 __name__ = __name__.removeprefix("gradrepl.")
 
-import contextlib
-
-no_dispatch = contextlib.nullcontext  # nothing here dispatches to Python below the tensor's own functions
+from gradrepl.torch.utils._python_dispatch import _disable_current_modes as no_dispatch
 
 
 def all_same_mode(modes):

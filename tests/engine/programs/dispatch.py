@@ -1,0 +1,67 @@
+"""Modes that see every operation below autograd, answer some, and stand within one another."""
+
+Mode, aten = torch.utils._python_dispatch.TorchDispatchMode, torch.ops.aten
+
+
+class Telling(Mode):
+    def __init__(self, name):
+        super().__init__()
+        self.name = name
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        node = torch._C._current_autograd_node()
+        print(self.name, func, [x for x in args if isinstance(x, (int, float, list))], "in", node and node.name())
+        return func(*args, **kwargs or {})
+
+
+class Answering(Mode):
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        if func == aten.mul.Tensor:
+            return torch.zeros(2, 3)
+        if func in {aten.exp.default}:
+            return torch.full_like(args[0], 7.0)
+        return func(*args, **kwargs or {})
+
+
+class Counting(Mode):
+    def __init__(self):
+        super().__init__()
+        self.counts = {}
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.counts[str(func)] = self.counts.get(str(func), 0) + 1
+        return func(*args, **kwargs or {})
+
+
+x = torch.tensor([[1.0, 2.0, 3.0], [0.5, -1.0, 2.0]], requires_grad=True)
+w = torch.ones(3, 3)
+with Telling("one"):
+    y = x.mul(2).div(3).sum()
+    y.backward()
+print(x.grad)
+with Telling("one"):
+    z = (w @ x.t()).abs().sum(0)
+    w.add_(1).sub_(1)
+    w.view(9), w.t(), w[0], w.sin_(), w.pow(2), w > 1, w == w, w.max(0), w.mean(), torch.stack([w, w]), w.unsqueeze(0), w.sum([0, 1], True)
+print(z.grad_fn.name(), z.requires_grad)
+with Telling("outer"), Telling("inner"):
+    x * 2
+    with torch.utils._python_dispatch._disable_current_modes():
+        x * 3
+with Answering():
+    a, b = x * 2, x.exp()
+print(a, b)
+print(torch.autograd.grad(b.sum(), x))
+counting = Counting()
+with counting:
+    for _ in range(3):
+        (x.sin() + x.sin()).cos()
+print(sorted(counting.counts.items()))
+with torch.no_grad(), Telling("nothing recorded"):
+    print((x + 1).requires_grad)
+try:
+    with Telling("left by an error"):
+        raise ValueError
+except ValueError:
+    print(torch.utils._python_dispatch._get_current_dispatch_mode())
+print(x * 2)
