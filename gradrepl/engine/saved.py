@@ -70,7 +70,7 @@ class SavedTensor:
 
     @property
     def value(self):
-        value = self.node.saved_values[self.place]
+        value = self.node._saved(self.place)
         return value if self.index is None or value is RELEASED else value[self.index]
 
     def register_hooks(self, *hooks):
@@ -107,13 +107,13 @@ class SavedTensor:
 
     @property
     def unpack_hook(self):
-        value = self.node.saved_values[self.place] if self.index is None else self.value
+        value = self.value
         return value.unpack if isinstance(value, Packed) else None
 
 
 def raw_saved(node, place):
     """What `_raw_saved_…` shows."""
-    value = node.saved_values[place]
+    value = node._saved(place)
     return tuple(SavedTensor(node, place, i) for i in range(len(value))) if isinstance(value, list) else SavedTensor(node, place)
 
 

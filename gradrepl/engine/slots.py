@@ -5,11 +5,16 @@ again and again while a graph grows, and not one (recording 200 steps of a recur
 """
 
 import functools
+from sys import intern
 
 from numpy import ndarray
 
 from gradrepl.engine.node import Node, TupleNode, end_of
 from gradrepl.engine.tensor import tensor_of
+
+
+MOST = 64  # values that a node saves
+SAVED, COUNTER, VERSION = ([intern(f"{kind}{i}") for i in range(MOST)] for kind in ("saved", "counter", "version"))  # quick to look up
 
 
 class SlottedNode(Node):
@@ -28,27 +33,30 @@ class SlottedNode(Node):
     def saved_values(self, values):
         for place, value in enumerate(values):
             if place in self.own_outputs and hasattr(value, "counter"):
-                setattr(self, f"counter{place}", value.counter)
+                setattr(self, COUNTER[place], value.counter)
                 value = value.array
-            setattr(self, f"saved{place}", value)
+            setattr(self, SAVED[place], value)
 
     def _saved(self, place):
-        value = getattr(self, f"saved{place}")
+        value = getattr(self, SAVED[place])
         if place not in self.own_outputs or type(value) is not ndarray:
             return value
         alias = tensor_of(value)
-        alias.counter = getattr(self, f"counter{place}")
+        alias.counter = getattr(self, COUNTER[place])
         return alias
+
+    def _version(self, place):
+        return None if self.version0 is None else getattr(self, VERSION[self.checked_places.index(place)])
 
     @property
     def saved_versions(self):
-        versions = tuple([getattr(self, f"version{i}") for i in range(len(self.checked_places))])
+        versions = tuple([getattr(self, VERSION[i]) for i in range(len(self.checked_places))])
         return None if versions and versions[0] is None else versions
 
     @saved_versions.setter
     def saved_versions(self, versions):
         for i in range(len(self.checked_places)):
-            setattr(self, f"version{i}", versions and versions[i])
+            setattr(self, VERSION[i], versions and versions[i])
 
 
 def edge_slots(count):
