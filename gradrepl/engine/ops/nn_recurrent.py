@@ -47,10 +47,21 @@ def gru_step(inputs, hidden, w_hh, b_hh):
     return (hidden - new) * update + new
 
 
+def check_cell(input, hidden, input_size, hidden_size):
+    if input.shape[1] != input_size:
+        raise RuntimeError(f"input has inconsistent input_size: got {input.shape[1]} expected {input_size}")
+    for state in hidden:
+        if state.shape[0] != input.shape[0]:
+            raise RuntimeError(f"Input batch size {input.shape[0]} doesn't match hidden0 batch size {state.shape[0]}")
+        if state.shape[1] != hidden_size:
+            raise RuntimeError(f"hidden0 has inconsistent hidden_size: got {state.shape[1]}, expected {hidden_size}")
+
+
 def cell(step):
     """One step by itself, as the cell modules call it."""
 
     def run(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
+        check_cell(input, hx if isinstance(hx, (tuple, list)) else [hx], w_ih.shape[1], w_hh.shape[1])
         return step(linear(input, w_ih, b_ih), hx, w_hh, b_hh)
 
     return run

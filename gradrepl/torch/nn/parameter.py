@@ -55,8 +55,6 @@ class Buffer(Tensor):
     def __init__(self, data=None, *, persistent=True):
         pass
 
-    __repr__ = lambda self: "Buffer containing:\n" + Tensor.__repr__(self)
-
 
 def _rebuild_parameter(data, requires_grad, backward_hooks):
     return Parameter(data, requires_grad)
@@ -65,6 +63,17 @@ def _rebuild_parameter(data, requires_grad, backward_hooks):
 NO_SHAPE = (
     "Can't access the shape of an uninitialized parameter or buffer. This error usually happens in `load_state_dict` when trying to load "
     "an uninitialized parameter into an initialized one. Call `forward` to initialize the parameters before accessing their attributes."
+)
+
+
+UNINITIALIZED = (
+    "Attempted to use an uninitialized parameter in {}. This error happens when you are using a `LazyModule` or explicitly manipulating "
+    "`torch.nn.parameter.{}` objects. When using LazyModules Call `forward` with a dummy batch to initialize the parameters before calling "
+    "torch functions"
+)
+NOT_SHARED = (
+    "Can't share memory on an uninitialized parameter or buffer. Call `forward` to initialize the parameters before calling "
+    "`module.share_memory()`."
 )
 
 
@@ -78,6 +87,12 @@ class UninitializedTensorMixin:
     @property
     def shape(self):
         raise RuntimeError(NO_SHAPE)
+
+    def numel(self):
+        raise ValueError(UNINITIALIZED.format("<method 'numel' of 'torch._C.TensorBase' objects>", type(self).__name__))
+
+    def share_memory_(self):
+        raise RuntimeError(NOT_SHARED)
 
     def __repr__(self):
         return f"<{type(self).__name__}>"

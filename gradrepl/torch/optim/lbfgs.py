@@ -172,8 +172,11 @@ class LBFGS(Optimizer):
             still = direction.mul(t).abs().max() <= group["tolerance_change"] or abs(loss - loss_before) < group["tolerance_change"]
             if over or small or still:
                 break
-        memory = {name: state.pop(name) for name in ("old_dirs", "old_stps", "ro", "H_diag")}
-        state.update(d=direction, t=t, **memory, prev_flat_grad=before, prev_loss=loss_before)
+        memory = {name: state[name] for name in ("old_dirs", "old_stps", "ro", "H_diag")}
+        kept = dict(d=direction, t=t, **memory, prev_flat_grad=before, prev_loss=loss_before)
+        for name in kept:  # so that they stand in PyTorch's order
+            state.pop(name, None)
+        state.update(kept)
         return first_loss
 
     def advance(self, closure, loss, grad, t, direction, slope, iterations, group):
@@ -189,7 +192,7 @@ class LBFGS(Optimizer):
             return found.f, found.g, found.t, calls
         self.move(t, direction)
         if iterations == group["max_iter"]:
-            return loss, grad, t, 1
+            return loss, grad, t, 0
         with torch.enable_grad():
             loss = float(closure())
         return loss, self.gathered(), t, 1

@@ -359,7 +359,8 @@ class Module:
     bfloat16 = lambda self: self._apply(lambda tensor: tensor.bfloat16() if tensor.is_floating_point() else tensor)
     cpu = lambda self: self._apply(lambda tensor: tensor.cpu())
     cuda = lambda self, device=None: self._apply(lambda tensor: tensor.cuda(device))
-    share_memory = lambda self: self._apply(lambda tensor: tensor)
+    xpu = lambda self, device=None: self._apply(lambda tensor: tensor.xpu(device))
+    share_memory = lambda self: self._apply(lambda tensor: tensor.share_memory_())
 
     def train(self, mode=True):
         if not isinstance(mode, bool):

@@ -22,6 +22,8 @@ class PackedSequence(namedtuple("PackedSequence_", ["data", "batch_sizes", "sort
         if unsorted_indices is None:
             unsorted_indices = invert_permutation(sorted_indices)
         if batch_sizes is None:  # PyTorch's older form: a pair
+            if not isinstance(data, (list, tuple)) or len(data) != 2:
+                raise AssertionError("Expected data to be a list or tuple of length 2")
             data, batch_sizes = data
         return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
 
@@ -62,7 +64,7 @@ def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True)
         lengths, sorted_indices = torch.sort(lengths, descending=True)
         input = input.index_select(0 if batch_first else 1, sorted_indices)
     input = input.transpose(0, 1) if batch_first else input
-    sizes = lengths.tolist()
+    sizes = lengths.long().tolist()
     check_lengths(input, sizes)
     batch_sizes = [sum(1 for n in sizes if n > step) for step in range(sizes[0])]
     data = torch.cat(steps_of(input, batch_sizes))
@@ -118,13 +120,17 @@ def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="
     if not isinstance(sequences, Iterable):
         raise RuntimeError("pad_sequence: Expected iterable for input sequences, but got arg of type: " + str(type(sequences)))
     sequences = sequences.unbind(0) if isinstance(sequences, torch.Tensor) else tuple(sequences)
-    longest = max(sequence.size(0) for sequence in sequences)
-    rows = []
-    for sequence in sequences:
-        border = torch.full((longest - sequence.size(0), *sequence.shape[1:]), padding_value, dtype=sequence.dtype)
-        pair = (sequence, border) if padding_side == "right" else (border, sequence)
-        rows.append(torch.cat(pair) if border.numel() else sequence)
-    return torch.stack(rows, dim=0 if batch_first else 1)
+    if not sequences:
+        raise RuntimeError("received an empty list of sequences")
+    if padding_side not in ("left", "right"):
+        raise RuntimeError(f"Expected padding_side to be one of left or right, but got {padding_side}.")
+    longest, rest = max(sequence.size(0) for sequence in sequences), sequences[0].shape[1:]
+    shape = (len(sequences), longest, *rest) if batch_first else (longest, len(sequences), *rest)
+    padded = torch.full(shape, padding_value, dtype=sequences[0].dtype)
+    for i, sequence in enumerate(sequences):
+        row = padded.select(0 if batch_first else 1, i)
+        row.narrow(0, longest - len(sequence) if padding_side == "left" else 0, len(sequence)).copy_(sequence)
+    return padded
 
 
 def unpad_sequence(padded_sequences, lengths, batch_first=False):
