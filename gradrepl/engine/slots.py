@@ -1,7 +1,7 @@
 """Where the node of a declared op keeps its edges, what it saved and the look of its output: each in a slot of its own.
 
 Users and the slow paths see tuples all the same. With tuples in its slots an op would make ten objects that the garbage collector looks at
-again and again while a graph grows, and not one (recording 200 steps of a recurrent net: a third of the time). Imports node and tensor.
+again and again while a graph grows, and not one (recording 200 steps of a recurrent net: a third of the time). Imports node, attributes and tensor.
 """
 
 import functools
@@ -9,9 +9,9 @@ from sys import intern
 
 from numpy import ndarray
 
-from gradrepl.engine.node import Node, TupleNode, end_of
+from gradrepl.engine.attributes import readable
+from gradrepl.engine.node import InputMetadata, Node, TupleNode, end_of
 from gradrepl.engine.tensor import tensor_of
-
 
 MOST = 64  # values that a node saves
 SAVED, COUNTER, VERSION = ([intern(f"{kind}{i}") for i in range(MOST)] for kind in ("saved", "counter", "version"))  # quick to look up
@@ -74,6 +74,10 @@ def edge_slots(count):
     return slots, dict(_ends=ends, next_edges=property(get, put))
 
 
+def metadata_of_one(self):
+    return (InputMetadata(self.out_shape, self.out_dtype),)
+
+
 def put_meta(self, metas):
     ((self.out_shape, self.out_dtype),) = metas
 
@@ -86,7 +90,8 @@ def base_of(inputs, several):
         slots, body = [*slots, "output_metas"], body | {"out_shape": None}
     else:
         slots = [*slots, "out_shape", "out_dtype"]
-        body = body | {"output_metas": property(lambda self: ((self.out_shape, self.out_dtype),), put_meta)}
+        metas = property(lambda self: ((self.out_shape, self.out_dtype),), put_meta)
+        body = body | {"output_metas": metas, "_input_metadata": readable("_input_metadata", metadata_of_one)}
     return type("Node", (SlottedNode,), {"__slots__": slots, "__module__": SlottedNode.__module__, **body})
 
 
