@@ -6,6 +6,7 @@ from gradrepl.engine.formulas import nn_embedding as _embedding
 from gradrepl.engine.formulas import nn_linear as _linear
 from gradrepl.engine.formulas import nn_normalization as _normalization
 from gradrepl.engine.formulas import nn_pooling as _pooling
+from gradrepl.engine.formulas import nn_recurrent as _recurrent
 from gradrepl.engine.ops import (
     nn_attention,
     nn_convolution,

@@ -62,13 +62,14 @@ def cat_op(tensors: list, dim=0):
 @op("StackBackward0", tensors="stack_tensors_backward(grad, dim, tensors.dtype)")
 def stack_op(tensors: list, dim=0):
     shape = tensors[0].shape
-    wrap_dim(dim, len(shape) + 1)
+    at = wrap_dim(dim, len(shape) + 1)
     for i, x in enumerate(tensors):
-        require(
-            x.shape == shape,
-            f"stack expects each tensor to be equal size, but got {list(shape)} at entry 0 and {list(x.shape)} at entry {i}",
-        )
-    return np.ascontiguousarray(np.stack(tensors, dim, dtype=common_dtype(tensors), casting="unsafe"))
+        if x.shape != shape:
+            sizes = f"{list(shape)} at entry 0 and {list(x.shape)} at entry {i}"
+            raise RuntimeError(f"stack expects each tensor to be equal size, but got {sizes}")
+    raised = (*lead(at), None)
+    whole = np.empty((*shape[:at], len(tensors), *shape[at:]), common_dtype(tensors))
+    return np.concatenate([x[raised] for x in tensors], at, out=whole, casting="unsafe")
 
 
 @op("BlockDiagBackward0", tensors="block_diag_backward(grad, tensors.sym_sizes(), tensors.dtype)")

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from gradrepl.engine.declare import formula, op
+from gradrepl.engine import lstm as layer
+from gradrepl.engine.declare import op
 from gradrepl.engine.ops.joining import cat, stack
 from gradrepl.engine.ops.nn_linear import linear
 from gradrepl.engine.ops.nn_normalization import dropout
@@ -139,19 +140,15 @@ def joined(parts):
 
 # ---- LSTM over a layer in one op
 
-LAYER_NODE = "MkldnnRnnLayerBackward0"
-
-
-def sigmoid(x):
-    return 1 / (1 + np.exp(-x))
+SAVED = (  # all of it shows on the node
+    "weight0, weight1, weight2, weight3, hx_, cx_, result0, result1, result2, result3, "
+    "reverse, batch_sizes, mode, hidden_size, num_layers, has_biases, bidirectional, batch_first, train"
+)
 
 
 @op(
-    LAYER_NODE,
-    {
-        "input, weight0, weight1, weight2, weight3, hx_, cx_": "lstm_layer_backward(grads, input, weight0, weight1, hx_, cx_, result0, "
-        "result3, reverse, has_biases)"
-    },
+    "MkldnnRnnLayerBackward0",
+    {"input, weight0, weight1, weight2, weight3, hx_, cx_": f"lstm_layer_backward(grads, grad_input_mask, input, {SAVED})"},
     outputs="result0, result1, result2, result3",
     differentiable="result0, result1, result2",
 )
@@ -173,47 +170,9 @@ def mkldnn_rnn_layer(
     batch_first,
     train,
 ):
-    """(outputs, last hidden, last cell, the gates and cells of every step)"""
-    steps, batch, _ = input.shape
-    inputs = (input.reshape(steps * batch, -1) @ weight0.T + (weight2 + weight3)).reshape(steps, batch, -1)
-    outputs, kept = np.empty((steps, batch, hidden_size), input.dtype), np.empty((steps, batch, 5 * hidden_size), input.dtype)
-    h, c = hx_, cx_
-    for t in reversed(range(steps)) if reverse else range(steps):
-        i, f, g, o = np.split(inputs[t] + h @ weight1.T, 4, 1)
-        i, f, g, o = sigmoid(i), sigmoid(f), np.tanh(g), sigmoid(o)
-        c = f * c + i * g
-        outputs[t] = h = o * np.tanh(c)
-        kept[t] = np.concatenate([i, f, g, o, c], 1)
-    return outputs, np.array(h), np.array(c), kept
-
-
-@formula
-def lstm_layer_backward(grads, input, weight0, weight1, hx, cx, outputs, kept, reverse, has_biases):
-    """Back through time; PyTorch has no second derivative here either."""
-    of_output, of_h, of_c = (None if g is None else g.array for g in grads[:3])
-    x, w_ih, w_hh, h0, c0, out, gates = (t.array for t in (input, weight0, weight1, hx, cx, outputs, kept))
-    steps = len(x)
-    order = list(range(steps))[::-1] if reverse else list(range(steps))
-    dh = np.zeros_like(h0) if of_h is None else of_h.copy()
-    dc = np.zeros_like(c0) if of_c is None else of_c.copy()
-    of_gates, befores = np.empty((*x.shape[:2], w_ih.shape[0]), x.dtype), np.empty((*x.shape[:2], h0.shape[1]), x.dtype)
-    for place in reversed(range(steps)):
-        t = order[place]
-        before = order[place - 1] if place else None
-        i, f, g, o, c = np.split(gates[t], 5, 1)
-        c_before = c0 if before is None else gates[before][:, -h0.shape[1] :]
-        befores[t] = h0 if before is None else out[before]
-        if of_output is not None:
-            dh = dh + of_output[t]
-        tanh_c = np.tanh(c)
-        dc = dc + dh * o * (1 - tanh_c * tanh_c)
-        parts = dc * g * i * (1 - i), dc * c_before * f * (1 - f), dc * i * (1 - g * g), dh * tanh_c * o * (1 - o)
-        of_gates[t] = np.concatenate(parts, 1)
-        dh, dc = of_gates[t] @ w_hh, dc * f
-    flat = of_gates.reshape(-1, w_ih.shape[0])
-    of_bias = flat.sum(0)
-    answers = (flat @ w_ih).reshape(x.shape), flat.T @ x.reshape(len(flat), -1), flat.T @ befores.reshape(len(flat), -1)
-    return [tensor_of(answer) for answer in (*answers, of_bias, of_bias.copy(), dh, dc)]
+    """(outputs, last hidden, last cell, what the way back needs)"""
+    output, cell, space = layer.run(input, weight0, weight1, weight2 + weight3, hx_, cx_, reverse)
+    return output, output[0 if reverse else -1].copy(), cell, space.view(np.uint8)
 
 
 def lstm_layer(input, hidden, weights, reverse):

@@ -120,27 +120,27 @@ class RNNBase(Module):
     # ---- checks
 
     def check_input(self, input, batch_sizes):
-        weight = self._flat_weights[0]
-        if input.dtype != weight.dtype:
+        weight = getattr(self, self._flat_weights_names[0])
+        if input.array.dtype is not weight.array.dtype and input.dtype != weight.dtype:
             raise ValueError(
                 f"RNN input dtype ({input.dtype}) does not match weight dtype ({weight.dtype}). Convert input: input.to({weight.dtype}), "
                 f"or convert model: model.to({input.dtype})"
             )
-        dims = 2 if batch_sizes is not None else 3
-        if input.dim() != dims:
-            raise RuntimeError(f"input must have {dims} dimensions, got {input.dim()}")
-        if self.input_size != input.size(-1):
-            raise RuntimeError(f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {input.size(-1)}")
+        dims, shape = 2 if batch_sizes is not None else 3, input.array.shape
+        if len(shape) != dims:
+            raise RuntimeError(f"input must have {dims} dimensions, got {len(shape)}")
+        if self.input_size != shape[-1]:
+            raise RuntimeError(f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {shape[-1]}")
 
     def batch_of(self, input, batch_sizes):
-        return int(batch_sizes[0]) if batch_sizes is not None else input.size(0 if self.batch_first else 1)
+        return int(batch_sizes[0]) if batch_sizes is not None else input.array.shape[0 if self.batch_first else 1]
 
     def get_expected_hidden_size(self, input, batch_sizes):
         size = self.proj_size or self.hidden_size
         return self.num_layers * self.directions, self.batch_of(input, batch_sizes), size
 
     def check_hidden_size(self, hx, expected_hidden_size, msg=BAD_HIDDEN):
-        if hx.size() != expected_hidden_size:
+        if hx.array.shape != expected_hidden_size:
             raise RuntimeError(msg.format(expected_hidden_size, list(hx.size())))
 
     def check_forward_args(self, input, hidden, batch_sizes):
@@ -155,10 +155,10 @@ class RNNBase(Module):
     def forward(self, input, hx=None):
         if isinstance(input, PackedSequence):
             return self.run_packed(input, hx)
-        if input.dim() not in (2, 3):
+        if input.array.ndim not in (2, 3):
             tensor = " tensor" * (self.noun == "RNN")
             raise ValueError(f"{self.noun}: Expected input to be 2D or 3D, got {input.dim()}D{tensor} instead")
-        batched = input.dim() == 3
+        batched = input.array.ndim == 3
         if not batched:
             input = input.unsqueeze(0 if self.batch_first else 1)
         hx = self.first_hidden(hx, input, batched)
