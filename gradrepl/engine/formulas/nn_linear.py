@@ -1,7 +1,19 @@
-"""Derivatives of bilinear maps."""
+"""Derivatives of linear and bilinear maps."""
+
+import numpy as np
 
 from gradrepl.engine.declare import formula
+from gradrepl.engine.gradients import arrays
 from gradrepl.engine.ops.nn_linear import _trilinear
+from gradrepl.engine.ops.shapes import t
+
+
+@arrays(t)
+def turned(array):
+    """The transpose; of a matrix that is itself the transpose of one, that one: a weight can take it for its gradient without a copy."""
+    back, owner = array.T, array.base
+    whole = type(owner) is np.ndarray and owner.base is None and owner.shape == back.shape and owner.strides == back.strides
+    return owner if whole else back
 
 
 @formula
