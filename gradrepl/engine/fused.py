@@ -3,6 +3,8 @@
 The product of two single-precision numbers is exact in double precision, so that the sum, rounded to single, is the fused one.
 """
 
+import sys
+
 import numpy as np
 
 SINGLE, HALF, DOUBLE = np.dtype(np.float32), np.dtype(np.float16), np.dtype(np.float64)
@@ -12,8 +14,11 @@ LARGE = 1 << 14  # elements from which BLAS, whose import takes as long as a few
 def plus_product(x, a, b, out=None):
     """x + a * b of arrays of one dtype; `a` may be a number. `out` may be `x`."""
     if x.dtype is SINGLE or x.dtype is HALF:
-        factor = a if isinstance(a, np.ndarray) else x.dtype.type(a)
-        total = np.add(x, np.multiply(factor, b, dtype=DOUBLE), dtype=DOUBLE)
+        if isinstance(a, np.ndarray):
+            total = np.multiply(a, b, dtype=DOUBLE)
+        else:
+            total = np.multiply(b, np.array(x.dtype.type(a), DOUBLE))
+        total = np.add(total, x, total if total.shape == x.shape and x.ndim else None)
         return total.astype(x.dtype) if out is None else store(out, total)
     return np.add(x, np.multiply(a, b), out)
 
@@ -25,9 +30,15 @@ def store(out, values):
 
 def add_scaled(x, factor, b):
     """x += factor * b in place, for arrays of one dtype and shape and a number."""
-    if x.size >= LARGE and x.dtype.char in "fd" and x.flags.c_contiguous and b.flags.c_contiguous:
-        from scipy.linalg import blas
-
-        (blas.saxpy if x.dtype is SINGLE else blas.daxpy)(b.reshape(-1), x.reshape(-1), a=factor)
-        return x
+    if x.dtype.char in "fd" and x.size and x.flags.c_contiguous and b.flags.c_contiguous:
+        blas = sys.modules.get("scipy.linalg.blas") or x.size >= LARGE and imported_blas()
+        if blas:
+            (blas.saxpy if x.dtype is SINGLE else blas.daxpy)(b.reshape(-1), x.reshape(-1), a=factor)
+            return x
     return plus_product(x, factor, b, x)
+
+
+def imported_blas():
+    from scipy.linalg import blas
+
+    return blas

@@ -15,7 +15,7 @@ def rounded(function):
 
     def precise(x, *rest):
         if x.dtype is SINGLE:
-            return function(x.astype(DOUBLE), *rest).astype(SINGLE)
+            return function(x, *rest, dtype=DOUBLE).astype(SINGLE)
         return function(x, *rest)
 
     return precise

@@ -351,6 +351,11 @@ def highest(array, dim):
 
 
 def log_softmax_of(array, dim):
+    if dim == array.ndim - 1 and array.shape[dim] < SHORT and array.dtype is single.SINGLE:
+        columns = single.front(array, dim).copy()
+        columns -= np.maximum.reduce(columns, 0)
+        columns -= single.log(single.in_turn(single.exp(columns)))
+        return np.ascontiguousarray(np.moveaxis(columns, 0, -1))
     shifted = array - highest(array, dim)
     return shifted - single.log(single.softmax_total(single.exp(shifted), dim))
 
