@@ -4,6 +4,7 @@ __name__ = __name__.removeprefix("gradrepl.")
 
 import collections
 import contextlib
+import importlib
 import threading
 import warnings
 import weakref
@@ -351,3 +352,15 @@ def checkpoint_sequential(functions, segments, input, use_reentrant=None, **kwar
         end = start + size - 1
         input = checkpoint(run(layers[start : end + 1]), input, use_reentrant=use_reentrant, preserve_rng_state=preserve)
     return run(layers[end + 1 :])(input)
+
+
+_SELECTIVE = {
+    *("CheckpointPolicy", "SelectiveCheckpointContext", "create_selective_checkpoint_contexts"),
+    *("_CachingTorchDispatchMode", "_CachedTorchDispatchMode"),
+}
+
+
+def __getattr__(name):
+    if name not in _SELECTIVE:
+        raise AttributeError(f"module 'torch.utils.checkpoint' has no attribute {name!r}")
+    return getattr(importlib.import_module("gradrepl.torch.utils._selective"), name)

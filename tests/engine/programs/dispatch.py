@@ -1,5 +1,7 @@
 """Modes that see every operation below autograd, answer some, and stand within one another."""
 
+import importlib
+
 Mode, aten = torch.utils._python_dispatch.TorchDispatchMode, torch.ops.aten
 
 
@@ -65,3 +67,57 @@ try:
 except ValueError:
     print(torch.utils._python_dispatch._get_current_dispatch_mode())
 print(x * 2)
+
+
+# what a stretch of program takes
+flops = importlib.import_module(f"{torch.__spec__.name}.utils.flop_counter").FlopCounterMode
+layers = torch.nn.Sequential(torch.nn.Linear(3, 5), torch.nn.Sequential(torch.nn.ReLU(), torch.nn.Linear(5, 2)))
+with flops(display=False) as count:
+    layers(x)
+print(
+    count.get_total_flops(), [(name, {str(op): n for op, n in counts.items()}) for name, counts in sorted(count.get_flop_counts().items())]
+)
+with flops(display=False) as count:
+    (x @ w).mm(x.t()).sum().backward()
+    torch.bmm(torch.ones(2, 3, 4), torch.ones(2, 4, 5))
+    torch.nn.functional.conv2d(torch.ones(2, 2, 5, 5), torch.ones(3, 2, 3, 3), stride=2)
+    torch.nn.functional.conv_transpose1d(torch.ones(1, 2, 5), torch.ones(2, 3, 3))
+print(count.get_total_flops(), {str(op): n for op, n in count.get_flop_counts()["Global"].items()})
+
+# checkpoints that keep some results
+util = torch.utils.checkpoint
+Policy, contexts = util.CheckpointPolicy, util.create_selective_checkpoint_contexts
+
+
+class Products(Mode):
+    number = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.number += func == aten.mm.default
+        return func(*args, **kwargs or {})
+
+
+def twice(x, w):
+    return torch.tanh(x.matmul(w).matmul(w)) * x
+
+
+def keep_products(ctx, op, *args, **kwargs):
+    assert not ctx.is_recompute
+    return Policy.MUST_SAVE if op == aten.mm.default else Policy.PREFER_RECOMPUTE
+
+
+w.requires_grad_()
+plain = torch.autograd.grad(twice(x, w).sum(), [x, w])
+for policy in (
+    [aten.mm.default],
+    keep_products,
+    lambda ctx, op, *args, **kwargs: False,
+    lambda ctx, op, *args, **kwargs: Policy.PREFER_SAVE,
+):
+    out = util.checkpoint(twice, x, w, use_reentrant=False, context_fn=lambda policy=policy: contexts(policy)).sum()
+    with Products() as products:
+        found = torch.autograd.grad(out, [x, w], retain_graph=True)
+    print(products.number, all(map(torch.allclose, found, plain)))
+    attempt(lambda: torch.autograd.grad(out, x) and None)
+for wrong in ([aten.mm], [3], 4):
+    attempt(lambda: contexts(wrong))

@@ -1,0 +1,113 @@
+"""Checkpoints that keep the results of some operations and compute the others anew, as a policy says."""
+
+__name__ = __name__.removeprefix("gradrepl.")
+
+import enum
+from collections import defaultdict
+
+from gradrepl import torch
+from gradrepl.torch._ops import OpOverload, OpOverloadPacket
+from gradrepl.torch.utils._python_dispatch import TorchDispatchMode
+
+CHANGED = (
+    "This can happen if the operations in the checkpointed region are nondeterministic or depend on global state that changed between "
+    "forward and backward."
+)
+UNKNOWN = "{} encountered during backward but not found in storage. " + CHANGED
+ONE_MORE = "{} invocation index {} encountered during backward but not found in storage. " + CHANGED
+TWICE = (
+    "Trying to backward an extra time. You are only allowed to backward once on any region computed under selective activation checkpoint."
+)
+NOT_AN_OP = "Expected op in `op_list` to be an OpOverload but got: {} of type {}. {}"
+ONE_FORM = (
+    "Please update the OpOverloadPacket to a specific OpOverload.For example, if you have `torch.ops.aten.mm`, change it to "
+    "`torch.ops.aten.mm.default`."
+)
+MUTATED = "Tensor cached during selective activation checkpoint has been mutated"
+RECOMPUTED, TAKEN = object(), object()
+
+
+class CheckpointPolicy(enum.Enum):
+    """What a policy may say of an operation."""
+
+    MUST_SAVE, PREFER_SAVE, MUST_RECOMPUTE, PREFER_RECOMPUTE, MUST_CPU_OFFLOAD, PREFER_CPU_OFFLOAD = range(6)
+
+
+CheckpointPolicy.__module__ = "torch.utils.checkpoint"
+
+
+class SelectiveCheckpointContext:
+    """What a policy is told besides the operation."""
+
+    __module__ = "torch.utils.checkpoint"
+
+    def __init__(self, *, is_recompute, op_output=None):
+        self.is_recompute, self.op_output = is_recompute, op_output
+
+
+class _CachingTorchDispatchMode(TorchDispatchMode):
+    """The first time: keeps what the policy says."""
+
+    def __init__(self, policy_fn, storage):
+        self.policy_fn, self.storage = policy_fn, storage
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        out = func(*args, **kwargs or {})
+        if func == torch.ops.aten.detach.default:
+            return out
+        policy = self.policy_fn(SelectiveCheckpointContext(is_recompute=False, op_output=out), func, *args, **kwargs or {})
+        if isinstance(policy, bool):
+            policy = CheckpointPolicy.MUST_SAVE if policy else CheckpointPolicy.PREFER_RECOMPUTE
+        kept = policy not in (CheckpointPolicy.MUST_RECOMPUTE, CheckpointPolicy.PREFER_RECOMPUTE)
+        self.storage[func].append((out, versions(out)) if kept else RECOMPUTED)
+        return out
+
+
+class _CachedTorchDispatchMode(TorchDispatchMode):
+    """The second time: answers with what was kept."""
+
+    def __init__(self, policy_fn, storage, allow_cache_entry_mutation=False):
+        self.storage, self.allow_cache_entry_mutation = storage, allow_cache_entry_mutation
+
+    def __enter__(self):
+        self.counts = defaultdict(int)
+        return super().__enter__()
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        if func == torch.ops.aten.detach.default:
+            return func(*args, **kwargs or {})
+        place = self.counts[func]
+        self.counts[func] += 1
+        if func not in self.storage:
+            raise RuntimeError(UNKNOWN.format(func))
+        if place >= len(self.storage[func]):
+            raise RuntimeError(ONE_MORE.format(func, place))
+        entry = self.storage[func][place]
+        if entry is TAKEN:
+            raise RuntimeError(TWICE)
+        if entry is RECOMPUTED:
+            return func(*args, **kwargs or {})
+        self.storage[func][place] = TAKEN
+        out, then = entry
+        if not self.allow_cache_entry_mutation and versions(out) != then:
+            raise RuntimeError(MUTATED)
+        return out
+
+
+def versions(out):
+    return [x._version for x in (out if isinstance(out, tuple | list) else (out,)) if isinstance(x, torch.Tensor)]
+
+
+def create_selective_checkpoint_contexts(policy_fn_or_list, allow_cache_entry_mutation=False):
+    """The two contexts that `checkpoint(context_fn=…)` wants, for a policy or a list of operations to keep."""
+    policy = policy_fn_or_list
+    if isinstance(policy, list):
+        for op in policy:
+            if not isinstance(op, OpOverload):
+                raise ValueError(NOT_AN_OP.format(op, type(op), ONE_FORM if isinstance(op, OpOverloadPacket) else ""))
+        kept = set(policy)
+        policy = lambda ctx, op, *args, **kwargs: op in kept  # noqa: E731
+    elif not callable(policy):
+        raise TypeError("policy_fn_or_list must be either a function or a list of ops.")
+    storage: dict = defaultdict(list)
+    return _CachingTorchDispatchMode(policy, storage), _CachedTorchDispatchMode(None, storage, allow_cache_entry_mutation)
