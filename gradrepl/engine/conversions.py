@@ -200,7 +200,7 @@ def contains(self, element):
 
 
 def tolist(self):
-    return self.array.tolist()
+    return self.payload.tolist()
 
 
 # ---- to NumPy
@@ -212,7 +212,7 @@ def numpy(self, *, force=False):
         raise RuntimeError(REQUIRES)
     if not force and (sign := sign_of(self)):
         raise RuntimeError(SIGNED.format(*("conjugate", "resolve_conj") if sign & CONJUGATE else ("negative", "resolve_neg")))
-    return self.array
+    return self.payload
 
 
 def to_array(self, dtype=None, copy=None):

@@ -30,7 +30,7 @@ def is_signed(self):
 
 
 def is_nonzero(input):
-    if input.array.size != 1:
+    if input.payload.size != 1:
         few = "no values" if not input.array.size else "more than one value"
         raise RuntimeError(f"Boolean value of Tensor with {few} is ambiguous")
     return bool(input.array.item())

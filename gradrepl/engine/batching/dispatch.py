@@ -2,11 +2,13 @@
 
 import numpy as np
 
+from gradrepl.engine.advice import warn
 from gradrepl.engine.batching.tensor import BatchedTensor, highest, wrapped
+from gradrepl.engine.declare import DECLARED
 from gradrepl.engine.modes import here
 from gradrepl.engine.names import NAMES
 from gradrepl.engine.recorder import NOTHING
-from gradrepl.engine.tensor import Tensor
+from gradrepl.engine.tensor import Batched, Tensor
 
 IMPOSSIBLE = (
     "vmap: {0}(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that has more elements than `self`. "
@@ -17,6 +19,17 @@ DIFFERENT = (
     "vmap: Cannot ask for different inplace randomness on an unbatched tensor. This will appear like same randomness. If this is necessary "
     "for your usage, please file an issue with functorch."
 )
+SLOW = (
+    "There is a performance drop because we have not yet implemented the batching rule for aten::{}. Please file us an issue on GitHub so "
+    "that we can prioritize its implementation. (Triggered internally at "
+    "/__w/pytorch/pytorch/aten/src/ATen/functorch/BatchedFallback.cpp:82.)"
+)
+# what PyTorch has no rule for either, and warns of; the name of the overload
+UNRULED = dict(
+    take="take", put_op="put_", masked_fill_tensor="masked_fill.Tensor", histc="histc", bincount="bincount", quantile="quantile.scalar",
+    vander="vander", isclose="isclose", multi_margin_loss="multi_margin_loss", bilinear="bilinear", pdist_forward="pdist",
+    _scaled_dot_product_flash_attention_for_cpu="_scaled_dot_product_flash_attention_for_cpu", nanquantile="nanquantile.scalar",
+)  # fmt: skip
 RULES: dict = {}  # the name of an op, or of a public function, -> its rule: rule(call, *args, **named) gives the result, batched again
 
 
@@ -75,12 +88,7 @@ def moved(value, source, target):
 def batched(name, variant, args):
     """What the recorder of an op calls when one of its tensors is batched."""
     args = [None if x is NOTHING else x for x in args]
-    function = NAMES[name + variant_suffix(variant)]
-    return call_of(name, function, variant.endswith("_"), args, {})
-
-
-def variant_suffix(variant):
-    return "_number" * variant.startswith("number") + "_" * variant.endswith("_")
+    return call_of(name, DECLARED[name].functions[variant], variant.endswith("_"), args, {})
 
 
 def call_of(name, function, in_place, args, named):
@@ -96,6 +104,8 @@ def call_of(name, function, in_place, args, named):
             raise RuntimeError(DIFFERENT)
     call = Call(name, function, in_place, level, size)
     if in_place and not call.holds(args[0]):
+        if here.run is not None:  # a formula writes where only one example has room
+            raise Batched
         raise RuntimeError(IMPOSSIBLE.format(*refused(name)))
     result = RULES.get(name, by_slices)(call, *args, **named)
     return args[0] if in_place else result
@@ -133,6 +143,8 @@ def flat(values):
 
 def by_slices(call, *args, **named):
     """Run the function on every example, and stack what it gives."""
+    if call.name in UNRULED and here.run is None:
+        warn(SLOW.format(UNRULED[call.name]))
     if call.in_place:
         for n in range(call.size):
             call.function(*sliced(call, args, n), **sliced(call, named, n))

@@ -1,13 +1,10 @@
 """What cannot be batched, in PyTorch's words. Imports dispatch."""
 
 from gradrepl.engine.batching.dispatch import RULES
+from gradrepl.engine.conversions import NO_BRANCH
 
 REPORT = "Please file an issue at https://github.com/pytorch/pytorch/issues if you need this feature."
 DYNAMIC = "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over aten::{}. " + REPORT
-MASKED = (
-    "vmap: Attempted to vmap over `mask` in torch.masked_select(self, mask) We cannot support this because for each batch this would "
-    "return a differently shaped Tensor. " + REPORT
-)
 NO_RULE = "Batching rule not implemented for aten::{}. We could not generate a fallback."
 NO_STORAGE = "Cannot access data pointer of Tensor that doesn't have storage"
 REFUSED = {
@@ -16,7 +13,7 @@ REFUSED = {
         unique_neighbours_along="unique_dim_consecutive").items()},
     **{name: NO_RULE.format(name) for name in ("equal", "chain_matmul")},
     **dict.fromkeys(("tolist", "numpy", "data_ptr"), NO_STORAGE),
-    "masked_select": MASKED,
+    "is_nonzero": NO_BRANCH,
     "allclose": f"vmap over torch.allclose isn't supported yet. {REPORT}",
 }  # fmt: skip
 

@@ -6,6 +6,7 @@ Which ops PyTorch takes apart on the way, and so which nodes stand in the graph 
 from inspect import signature
 
 from gradrepl.engine.batching.dispatch import RULES
+from gradrepl.engine.declare import DECLARED
 from gradrepl.engine.dims import ALL
 from gradrepl.engine.names import NAMES
 from gradrepl.engine.promotion import result_dtype
@@ -37,7 +38,7 @@ UNARY = """
 """
 PAIRS = """
     add sub rsub_tensor mul div div_mode floor_divided remainder_tensor fmod_tensor pow_tensor atan2 hypot logaddexp logaddexp2
-    copysign_tensor nextafter ldexp lerp_scalar lerp_tensor addcmul addcdiv heaviside_forward gcd lcm threshold_backward elu_backward
+    copysign_tensor nextafter ldexp lerp_scalar lerp_tensor addcmul addcdiv heaviside_forward gcd lcm elu_backward
     gelu_backward softplus_backward log_sigmoid_backward hardtanh_backward hardsigmoid_slope hardswish_backward leaky_relu_backward
     softshrink_backward hardshrink_backward prelu_kernel_backward gt gt_tensor ge ge_tensor lt lt_tensor le le_tensor eq eq_tensor ne
     ne_tensor logical_and_arrays logical_or_arrays logical_xor_arrays bitwise_and_arrays bitwise_or_arrays bitwise_xor_arrays lshift_arrays
@@ -58,16 +59,24 @@ def pointwise(call, *args):
     if len(bdims) == len(ranks) == 1:
         return call.wrap(call.function(*[call.value(x) for x in args]), held[0].bdim)
     rank = max(ranks)
-    aligned = [call.padded(suited(x, tensors), rank) if isinstance(x, Tensor) else x for x in args]
+    aligned = [call.padded(x, rank) if isinstance(x, Tensor) else x for x in promoted(call, args)]
     return call.wrap(call.function(*aligned))
 
 
-def suited(x, tensors):
+@rule("threshold_backward")
+def as_large(call, grad_output, self, threshold):
+    """The op works on its arrays as they are."""
+    return call.wrap(call.function(call.full(grad_output), call.full(self), threshold))
+
+
+def promoted(call, args):
     """A 0-d example counts less than others in promotion; with the batch it would not, so it is brought to the result's dtype before."""
-    if x.array.ndim or not any(other.array.ndim for other in tensors) or len({other.array.dtype for other in tensors}) == 1:
-        return x
-    dtype = result_dtype([shaped_like(other.array) for other in tensors])
-    return x if x.array.dtype == dtype else NAMES["to_copy"](x, dtype)
+    pair = [x for name, x in zip(parameters(call), args, strict=True) if name in DECLARED[call.name].promote.split(", ")]
+    if len(pair) < 2 or pair[0].array.dtype == pair[1].array.dtype or pair[0].array.ndim and pair[1].array.ndim:
+        return args
+    dtype = result_dtype([shaped_like(x.array) for x in pair])
+    mended = [NAMES["to_copy"](x, dtype) if not x.array.ndim and x.array.dtype != dtype else x for x in pair]
+    return [next((new for old, new in zip(pair, mended, strict=True) if x is old), x) for x in args]
 
 
 def shaped_like(array):
@@ -145,7 +154,9 @@ def up(dim, rank):
 
 @rule(SHAPED)
 def moved_up(call, self, *args):
-    return call.wrap(call.function(*shifted(call, (self, *args), self.array.ndim)))
+    given = dict(zip(parameters(call), (self, *args), strict=False))
+    rank = len(given["input_sizes"]) if "input_sizes" in given else self.array.ndim
+    return call.wrap(call.function(*shifted(call, (self, *args), rank)))
 
 
 @rule(ALONG)

@@ -266,3 +266,17 @@ def along_an_index(call, self, dim, index, *args):
     if any(call.holds(x) for x in rest):
         return by_slices(call, self, dim, index, *args)
     return call.wrap(call.function(call.full(self), up(dim, self.array.ndim), index, *rest))
+
+
+NO_MASK = (
+    "vmap: Attempted to vmap over `mask` in torch.masked_select(self, mask) We cannot support this because for each batch this would "
+    "return a differently shaped Tensor. Please file an issue at https://github.com/pytorch/pytorch/issues if you need this feature."
+)
+
+
+@rule("masked_select")
+def masked_select(call, self, mask):
+    if call.holds(mask):
+        raise RuntimeError(NO_MASK)
+    found = call.function(call.full(self), mask)
+    return call.wrap(NAMES["view_sizes"](found, (call.size, found.array.size // max(call.size, 1))))

@@ -10,11 +10,12 @@ import contextlib
 from functools import wraps
 
 from gradrepl import torch
+from gradrepl.engine.batching.functions import mapping
 from gradrepl.engine.batching.nests import bare, nested
 from gradrepl.engine.batching.tensor import physical
 from gradrepl.engine.modes import here
 from gradrepl.engine.node import edge_of
-from gradrepl.torch._functorch.vmap import mapping, vmap
+from gradrepl.torch._functorch.vmap import vmap
 from gradrepl.torch.utils._pytree import tree_flatten, tree_map, tree_map_only, tree_unflatten, treespec_pprint
 
 NOT_TENSOR = "Thing passed to transform API must be Tensor, got {}"
@@ -298,7 +299,7 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_
         outputs, pull, *aux = vjp_of(func, args, argnums, has_aux)
         flat, spec = tree_flatten(outputs)
         basis = basis_of(flat)
-        runs = [rows_of(pull, chunk, spec) for chunk in zip(*[x.split(chunk_size or max(len(x), 1)) for x in basis])]
+        runs = [rows_of(pull, chunk, spec, chunk_size == 1) for chunk in zip(*[x.split(chunk_size or max(len(x), 1)) for x in basis])]
         leaves, input_spec = zip(*map(tree_flatten, runs))
         columns = [parts[0] if len(parts) == 1 else torch.cat(parts, 0) for parts in zip(*leaves)]
         blocks = [tree_unflatten(block, input_spec[0]) for block in zip(*[split_rows(x, flat) for x in columns])]
@@ -308,9 +309,9 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_
     return wrapper
 
 
-def rows_of(pull, basis, spec):
-    """Some rows of a Jacobian: a single one needs no vmap."""
-    if len(basis[0]) != 1:
+def rows_of(pull, basis, spec, single):
+    """Some rows of a Jacobian; who asks for single ones gets them without vmap."""
+    if not single:
         return vmap(pull)(tree_unflatten(basis, spec))
     return tree_map(lambda x: x.unsqueeze(0), pull(tree_unflatten([x.squeeze(0) for x in basis], spec)))
 

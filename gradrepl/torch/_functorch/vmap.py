@@ -2,13 +2,12 @@
 
 __name__ = __name__.removeprefix("gradrepl.")
 
-import contextlib
 from functools import wraps
 
 from gradrepl import torch
 from gradrepl.engine.batching.dispatch import moved
+from gradrepl.engine.batching.functions import mapping
 from gradrepl.engine.batching.tensor import BatchedTensor, wrapped
-from gradrepl.engine.modes import here
 from gradrepl.engine.tensor import Batched
 from gradrepl.torch.utils._pytree import broadcast_to_and_flatten, tree_flatten, tree_unflatten
 
@@ -79,24 +78,6 @@ def once(func, name, arguments, dims, out_dims, randomness, kwargs, count):
     if places is None:
         raise ValueError(OUT_STRUCTURE.format(name, out_dims, tree_flatten(out_dims)[1], spec))
     return [left(x, dim, level, name, count) for x, dim in zip(leaves, places)], spec, places
-
-
-@contextlib.contextmanager
-def mapping(randomness, count):
-    """Inside, this thread is one level deeper. Without a count nothing that the function sees is batched there."""
-    outer = here.randomness, here.batches
-    here.transforms += 1
-    here.mapping += 1
-    level = here.transforms
-    here.batches = (*here.batches, (level, count, randomness))
-    if randomness != "same":
-        here.randomness = randomness, level, outer[0]
-    try:
-        yield level
-    finally:
-        here.transforms -= 1
-        here.mapping -= 1
-        here.randomness, here.batches = outer
 
 
 def left(x, dim, level, name, count):

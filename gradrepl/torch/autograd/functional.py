@@ -1,8 +1,9 @@
-"""torch.autograd.functional: derivatives of functions of tensors, by one or two backwards. Imports the public torch only."""
+"""torch.autograd.functional: derivatives of functions of tensors, by one or two backwards. Imports the public torch and torch.func."""
 
 __name__ = __name__.removeprefix("gradrepl.")
 
 from gradrepl import torch
+from gradrepl.torch._functorch.eager_transforms import basis_of
 
 __all__ = ["vjp", "jvp", "jacobian", "hessian", "hvp", "vhp"]
 
@@ -227,9 +228,22 @@ def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, st
         check_depends(outputs, "outputs", strict)
         if vectorize and strict:
             raise RuntimeError(NOT_TOGETHER.format("vectorized=True", "", "vectorize=False"))
-        rows = tuple(jacobian_rows(i, out, inputs, create_graph, strict) for i, out in enumerate(outputs))
+        if vectorize:
+            rows = jacobian_together(outputs, inputs, create_graph)
+        else:
+            rows = tuple(jacobian_rows(i, out, inputs, create_graph, strict) for i, out in enumerate(outputs))
         rows = finished(rows, create_graph)
     return unwrapped(tuple(unwrapped(row, several_inputs) for row in rows), several_outputs)
+
+
+def jacobian_together(outputs, inputs, create_graph):
+    """The Jacobians of all outputs by one backward of all unit vectors."""
+    counts = [x.numel() for x in outputs]
+    flat = tuple(x.reshape(-1) for x in outputs)
+    found = grads_of(flat, inputs, basis_of(flat), create_graph, batched=True)
+    rows = [x.new_zeros(sum(counts), *x.shape) if grad is None else grad for grad, x in zip(found, inputs)]
+    parts = [[part.view(out.shape + x.shape) for part, out in zip(row.split(counts, dim=0), outputs)] for row, x in zip(rows, inputs)]
+    return tuple(zip(*parts))
 
 
 def jacobian_rows(i, out, inputs, create_graph, strict):

@@ -218,7 +218,7 @@ def check_bag(input, weight, offsets, per_sample_weights, mode, scale_grad_by_fr
 
 def one_hot(tensor, num_classes=-1):
     """Rows of zeros with a one at the index."""
-    if tensor.dtype != torch.long:
+    if tensor.payload.dtype.name != "int64":
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
     if tensor.numel() == 0 and num_classes <= 0:
         raise RuntimeError("Can not infer total number of classes from empty tensor.")
