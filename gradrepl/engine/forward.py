@@ -90,11 +90,17 @@ class Level:
     def __init__(self):
         self.tangents = weakref.WeakKeyDictionary()  # node -> {output number: tangent}, of nodes that also lead backwards
         self.hidden: list = []  # tensors that have a node only for their tangent
+        self.leaves: dict = {}  # id -> (a leaf, its tangent)
         self.duals: dict = {}  # id -> tensors that make_dual made: their tangents are no views, whatever they are themselves
         self.wrote = None  # the node of the write in place that was last heard of
 
     def heard(self, tensor, node):
         self.wrote = node
+
+    def uncover(self, tensor):
+        if type(tensor.node) is Carrier:
+            self.leaves[id(tensor)] = weakref.ref(tensor), tensor.node.tangent
+            tensor.node = None
 
 
 class Carrier(TupleNode):
@@ -202,7 +208,8 @@ def tangent_at(edge):
     if type(node) is Carrier:
         return node.tangent
     if isinstance(node, Tensor):
-        return None
+        leaf, tangent = here.level.leaves.get(id(node), (None, None))
+        return tangent if leaf is not None and leaf() is node else None
     found = here.level.tangents.get(node)
     if found is not None or type(node) is not NAMES["as_strided_at"].declaration.node:
         return found and found.get(number)

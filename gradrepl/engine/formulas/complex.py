@@ -6,7 +6,6 @@ from gradrepl.engine.names import NAMES
 from gradrepl.engine.ops import complex as complex_ops
 
 formula(complex_ops.conj_physical)
-formula(complex_ops.neg_view)
 NAMES["real"] = complex_ops.real
 
 

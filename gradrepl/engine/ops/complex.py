@@ -4,6 +4,7 @@ import numpy as np
 
 from gradrepl.engine.declare import op
 from gradrepl.engine.mirrors import CONJUGATE, NEGATIVE, sign_of
+from gradrepl.engine.names import NAMES
 from gradrepl.engine.ops.pointwise import in_place
 from gradrepl.engine.promotion import COMPLEX, SCALARS, narrowed
 from gradrepl.engine.public import publish
@@ -16,13 +17,13 @@ UNRESOLVED = (
 )
 
 
-@op("ConjBackward0", self="conj(grad)", view=True)
+@op("ConjBackward0", self="conj(grad)", view="conjugated")
 def conj_view(self):
     return np.conj(self)
 
 
-@op("NegViewBackward0", self="neg_view(grad)", view=True)
-def negative_view(self):
+@op("NegViewBackward0", self="neg_view(grad)", view="negated")
+def neg_view(self):
     if self.dtype.kind == "b":
         raise NotImplementedError("\"neg_cpu\" not implemented for 'Bool'")
     return np.negative(self)
@@ -40,12 +41,18 @@ def conj_physical_written(self):
 
 def conj(self):
     """The conjugate, as a view; a real tensor is its own."""
-    return mirrored(self, conj_view(self), np.conj, CONJUGATE, conj) if self.array.dtype.kind == "c" else self
+    return conj_view(self) if self.array.dtype.kind == "c" else self
 
 
-def neg_view(self):
-    """The negative, as a view."""
-    return mirrored(self, negative_view(self), np.negative, NEGATIVE, neg_view)
+def conjugated(source, result):
+    return mirrored(source, result, np.conj, CONJUGATE, conj)
+
+
+def negated(source, result):
+    return mirrored(source, result, np.negative, NEGATIVE, neg_view)
+
+
+NAMES.update(conjugated=conjugated, negated=negated)
 
 
 def is_conj(self):
