@@ -230,7 +230,6 @@ for name, fact in dict(
     nbytes=lambda self: self.array.nbytes,
     itemsize=lambda self: self.array.itemsize,
     ndim=lambda self: self.array.ndim,
-    grad_dtype=lambda self: OF_ARRAY[self.array.dtype],
     layout=lambda self: LAYOUTS["strided"],
     is_cpu=lambda self: True,
     names=lambda self: (None,) * self.array.ndim,

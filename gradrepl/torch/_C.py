@@ -45,6 +45,28 @@ class _Functions:
         return known[name]
 
 
+class _CachedTensors:
+    """Tensors that a program names as kept elsewhere, without keeping them."""
+
+    on, known = False, _weakref.WeakValueDictionary()  # by id: tensors compare elementwise
+
+
+def _set_cached_tensors_enabled(enabled):
+    _CachedTensors.on = enabled
+
+
+def _add_cached_tensor(tensor):
+    _CachedTensors.known[id(tensor)] = tensor
+
+
+def _remove_cached_tensor(tensor):
+    _CachedTensors.known.pop(id(tensor), None)
+
+
+def _is_cached_tensor(tensor):
+    return _CachedTensors.on and _CachedTensors.known.get(id(tensor)) is tensor
+
+
 class _WeakTensorRef:
     """Tells whether a tensor is still there, without keeping it."""
 

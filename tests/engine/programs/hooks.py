@@ -118,3 +118,37 @@ attempt(lambda: n.backward())
 bad.remove()
 attempt(lambda: n.backward())
 print(m.grad)
+
+
+# gradients of another dtype than their leaf
+class Widened(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient.double()
+
+
+for dtype in (torch.float16, torch.float64, None):
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    x.grad_dtype = dtype
+    print(x.grad_dtype, torch.autograd.grad(Widened.apply(x).sum(), x), torch.autograd.grad((x * x).sum(), x, create_graph=True))
+    Widened.apply(x).sum().backward()
+    (x * 3).sum().backward()
+    print(x.grad, x.detach().grad_dtype)
+    x.register_hook(lambda gradient: print("    hook", gradient.dtype))
+    (Widened.apply(x).sum() + x.sum()).backward(create_graph=True)
+    print(x.grad)
+    for other in (torch.float32, None, dtype):
+        attempt(lambda: setattr(x, "grad_dtype", other))
+    x.grad = None
+    x.grad_dtype = torch.float16
+    attempt(lambda: setattr(x, "grad", torch.ones(2)))
+    attempt(lambda: setattr(x, "grad", torch.ones(2, dtype=torch.float16)))
+result = x * 2
+attempt(lambda: result.grad_dtype)
+attempt(lambda: setattr(result, "grad_dtype", torch.float16))
+attempt(lambda: setattr(x, "grad_dtype", "float16"))
+print(torch.ones(2, dtype=torch.int64).grad_dtype)
