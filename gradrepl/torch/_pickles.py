@@ -5,10 +5,13 @@ The pure-Python pickler and unpickler of the standard library are extended: thei
 
 __name__ = __name__.removeprefix("gradrepl.")
 
+import _compat_pickle
+import codecs
 import importlib
 import pickle
 import sys
 from collections import Counter, OrderedDict
+from collections.abc import Callable
 from types import FunctionType
 from typing import ClassVar
 
@@ -132,11 +135,12 @@ class Reader(pickle._Unpickler):
 
 SAFE: set = set()  # what users allow besides
 BLOCKED = {"sys", "os", "posix", "nt"}
-BUILTINS: dict[str, type] = {
+BUILTINS: dict[str, Callable] = {
     "collections.OrderedDict": OrderedDict,
     "collections.Counter": Counter,
     "builtins.set": set,
     "__builtin__.set": set,
+    "_codecs.encode": codecs.encode,  # how protocol 2 writes bytes
 }
 BUILTINS |= {
     "builtins.bytearray": bytearray,
@@ -148,14 +152,20 @@ TORCH = {f"torch.{name}" for name in (*DTYPES, *STORAGES, "Size", "device", "Ten
 TORCH |= {f"{home}.{f.__name__}" for f in REBUILDERS for home in ("torch._utils", "torch._tensor")} | {"torch.nn.parameter.Parameter"}
 OPCODES = """APPEND APPENDS BINFLOAT BINGET BININT BININT1 BININT2 BINPERSID BINPUT BINUNICODE BUILD EMPTY_DICT EMPTY_LIST EMPTY_SET
     EMPTY_TUPLE GLOBAL LONG1 LONG_BINGET LONG_BINPUT MARK NEWFALSE NEWOBJ NEWTRUE NONE PROTO REDUCE SETITEM SETITEMS
-    SHORT_BINSTRING STOP TUPLE TUPLE1 TUPLE2 TUPLE3 SHORT_BINUNICODE MEMOIZE FRAME BINBYTES SHORT_BINBYTES ADDITEMS
-    STACK_GLOBAL BINUNICODE8""".split()
+    SHORT_BINSTRING STOP TUPLE TUPLE1 TUPLE2 TUPLE3""".split()
+
+
+class Known(dict):
+    """What to do for each opcode; others are refused."""
+
+    def __missing__(self, opcode):
+        raise pickle.UnpicklingError(f"Unsupported operand {opcode}")
 
 
 class DataReader(Reader):
     """A Reader that makes tensors, numbers, texts and containers of them, and nothing else: no name in the file can run code."""
 
-    dispatch: ClassVar[dict] = {getattr(pickle, name)[0]: pickle._Unpickler.dispatch[getattr(pickle, name)[0]] for name in OPCODES}
+    dispatch: ClassVar[dict] = Known({getattr(pickle, name)[0]: pickle._Unpickler.dispatch[getattr(pickle, name)[0]] for name in OPCODES})
 
     def __init__(self, file, storage, encoding="utf-8"):
         super().__init__(file, storage, encoding)
@@ -167,6 +177,7 @@ class DataReader(Reader):
         return found
 
     def allowed(self, module, name):
+        module, name = _compat_pickle.NAME_MAPPING.get((module, name), (module, name))
         full = f"{module}.{name}"
         if full in BUILTINS:
             return BUILTINS[full]

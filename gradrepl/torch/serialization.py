@@ -24,6 +24,10 @@ FAILED = (
     "steps in the following error message.\n\tWeightsUnpickler error: {}\n\n"
 )
 BLOCKED = f"Weights only load failed. {OPTIONS[4:]}\n\n\n{{}}\n\n"
+UNFORESEEN = (
+    f"Weights only load failed. {OPTIONS[4:]}\nPlease file an issue with the following so that we can make `weights_only=True` compatible "
+    "with your use case: WeightsUnpickler error: \n\n{}\n\n"
+)
 DOCUMENTED = (
     "Check the documentation of torch.load to learn more about types accepted by default with weights_only "
     "https://pytorch.org/docs/stable/generated/torch.load.html."
@@ -32,11 +36,12 @@ NO_CUDA = (
     "Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False. If you are running on a CPU-only machine, "
     "please use torch.load with map_location=torch.device('cpu') to map your storages to the CPU."
 )
-NOT_A_ZIP = (
-    "PytorchStreamReader failed reading zip archive: not a ZIP archive. This is an internal miniz error. If you are seeing this error, "
-    "there is a high likelihood that your checkpoint file is corrupted. This can happen if the checkpoint was not saved properly, was "
-    "transferred incorrectly, or the file was modified after saving."
+NOT_WHOLE = (
+    "PytorchStreamReader failed reading zip archive: {}. This is an internal miniz error. If you are seeing this error, there is a high "
+    "likelihood that your checkpoint file is corrupted. This can happen if the checkpoint was not saved properly, was transferred "
+    "incorrectly, or the file was modified after saving."
 )
+LEAST = 22  # bytes of a zip file's directory
 NOT_SEEKABLE = (
     "{}. You can only torch.load from a file that is seekable. "
     "Please pre-load the data into a buffer like io.BytesIO and try to load from it instead."
@@ -70,6 +75,10 @@ def write(obj, file, name, protocol):
 def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=None, **pickle_load_args):
     """Read what `save` wrote. Unless `weights_only` is False, a file that needs more than tensors and containers is refused."""
     check_location(map_location)
+    if mmap and not isinstance(f, (str, os.PathLike)):
+        raise ValueError("f must be a file path in order to use the mmap argument")
+    for unknown in pickle_load_args.keys() - {"encoding", "errors", "fix_imports"}:
+        raise TypeError(f"Unpickler.__init__() got an unexpected keyword argument '{unknown}'")
     safe = weights_only is None and pickle_module is None or bool(weights_only)
     with opened(f) as file:
         start = file.tell()
@@ -80,7 +89,8 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
         except pickle.UnpicklingError as error:
             if not safe:
                 raise
-            text = BLOCKED if str(error).startswith("Trying to load unsupported GLOBAL") else FAILED
+            told = str(error)
+            text = BLOCKED if " is blocked" in told else FAILED if "not an allowed global" in told else UNFORESEEN
             raise pickle.UnpicklingError(text.format(error) + DOCUMENTED) from None
 
 
@@ -105,9 +115,10 @@ def read(file, safe):
     try:
         archive = zipfile.ZipFile(file)
     except zipfile.BadZipFile:
-        raise RuntimeError(NOT_A_ZIP) from None
+        size = file.seek(0, os.SEEK_END)
+        raise RuntimeError(NOT_WHOLE.format("not a ZIP archive" if size < LEAST else "failed finding central directory")) from None
     with archive:
-        root = next(name for name in archive.namelist() if name.endswith("/data.pkl")).removesuffix("data.pkl")
+        root = root_of(archive)
         byteorder = archive.read(root + "byteorder").decode() if root + "byteorder" in archive.namelist() else "little"
         arrays: dict = {}
 
@@ -118,6 +129,14 @@ def read(file, safe):
 
         kind = _pickles.DataReader if safe else _pickles.Reader
         return kind(io.BytesIO(archive.read(root + "data.pkl")), storage).load()
+
+
+def root_of(archive):
+    """The directory that everything is in, with its slash."""
+    first = archive.namelist()[0]
+    if "/" not in first:
+        raise RuntimeError(f"[enforce fail at inline_container.cc:180] . file in archive is not in a subdirectory: {first}")
+    return first[: first.index("/") + 1]
 
 
 def read_old(file, safe):

@@ -11,9 +11,9 @@ import pytest
 from gradrepl import torch
 
 
-def saved(thing):
+def saved(thing, **options):
     buffer = io.BytesIO()
-    torch.save(thing, buffer)
+    torch.save(thing, buffer, **options)
     buffer.seek(0)
     return buffer
 
@@ -150,6 +150,20 @@ def test_errors():
         torch.load(saved(torch.ones(2)), map_location="cuda")
     with pytest.raises(RuntimeError, match="not a ZIP archive"):
         torch.load(io.BytesIO(b"PK\x03\x04 and then nothing"))
+    with pytest.raises(RuntimeError, match="failed finding central directory"):
+        torch.load(io.BytesIO(saved(torch.ones(2)).getvalue()[:-9]))
+    with pytest.raises(ValueError, match="f must be a file path in order to use the mmap argument"):
+        torch.load(saved(torch.ones(2)), mmap=True)
+    with pytest.raises(TypeError, match="got an unexpected keyword argument 'strict'"):
+        torch.load(saved(torch.ones(2)), strict=True)
+    with pytest.raises(pickle.UnpicklingError, match=r"Please file an issue.*\n\nUnsupported operand 149"):
+        torch.load(saved(torch.ones(2), pickle_protocol=4))
+    with pytest.raises(pickle.UnpicklingError, match=r"GLOBAL range was not an allowed global by default"):
+        torch.load(saved(range(3)))
+
+
+def test_bytes():
+    assert torch.load(saved([b"ab", bytearray(b"c")])) == [b"ab", bytearray(b"c")]
 
 
 def test_pickle_and_copies():

@@ -23,7 +23,9 @@ def make_tensor(
     standard = RANGES[dtype.array.kind]
     low, high = (standard[0] if low is None else low), (standard[1] if high is None else high)
     if low >= high and not low == high:
-        raise ValueError(f"`low` must be less than `high`, but got {low=} and {high=}")
+        raise ValueError(f"`low` must be less than `high`, but got {low} >= {high}")
+    if requires_grad and not (dtype.is_floating_point or dtype.is_complex):
+        raise ValueError(f"`requires_grad=True` is not supported for boolean and integral dtypes, but got {dtype=}")
     made = filled(shape + (2,) * (noncontiguous and bool(shape)), dtype, low, high)
     if noncontiguous and shape:
         made = made[..., 0]

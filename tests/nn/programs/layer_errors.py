@@ -10,3 +10,13 @@ for e in """F.conv2d(x[:,:1],w)|F.conv2d(x[0,0],w)|F.conv2d(x[0],w).shape|F.conv
         print(e, "->", eval(e))
     except Exception as ex:
         print(e, "!!", type(ex).__name__, str(ex).split("\nException raised")[0])
+for compare in (
+    lambda: torch.testing.assert_close(torch.tensor(1.0), torch.tensor(1.1)),
+    lambda: torch.testing.assert_close(torch.tensor(3), torch.tensor(7)),
+    lambda: torch.testing.make_tensor(2, dtype=torch.float32, device="cpu", low=2, high=1),
+    lambda: torch.testing.make_tensor(2, dtype=torch.int64, device="cpu", requires_grad=True),
+):
+    try:
+        print(compare())
+    except (AssertionError, ValueError) as e:
+        print(e)
