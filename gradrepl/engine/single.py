@@ -14,9 +14,7 @@ def rounded(function):
     """`function` of arrays, computed in double precision where single is given."""
 
     def precise(x, *rest):
-        if x.dtype is SINGLE:
-            return function(x, *rest, dtype=DOUBLE).astype(SINGLE)
-        return function(x, *rest)
+        return function(x, *rest) if x.dtype is not SINGLE else function(x, *rest, dtype=DOUBLE).astype(SINGLE)
 
     return precise
 
