@@ -51,6 +51,7 @@ _HOMES = {
             use_deterministic_algorithms are_deterministic_algorithms_enabled is_deterministic_algorithms_warn_only_enabled
             set_deterministic_debug_mode get_deterministic_debug_mode set_float32_matmul_precision get_float32_matmul_precision
             set_warn_always is_warn_always_enabled set_flush_denormal compiled_with_cxx11_abi typename compile""",
+        _lobpcg="lobpcg",
         func="vmap",
         _ops="ops",
     ).items()

@@ -146,4 +146,10 @@ SAMPLES = [
     "torch.linalg.lu_factor(m).LU.stride()",
     "torch.linalg.LinAlgError",
     "torch.linalg.det(torch.tensor([[1., 2.], [2., 4.]], requires_grad=True))",
+    "torch.lobpcg(m @ m.T)[0]",
+    "torch.lobpcg(m @ m.T, 1, largest=False)[0]",
+    "(lambda r: r[1].abs() * r[0])(torch.lobpcg(m @ m.T + torch.eye(3, dtype=D), k=1))",
+    "torch.lobpcg(m.detach() @ m.T.detach(), k=1, B=torch.diag(torch.tensor([1., 2., 3.], dtype=D)))[0]",
+    "torch.lobpcg(m, k=2)",
+    "torch.lobpcg(a)",
 ]
