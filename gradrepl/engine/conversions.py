@@ -3,8 +3,9 @@
 import numpy as np
 
 from gradrepl.engine.advice import warn_once
-from gradrepl.engine.dtypes import ALIASES, CPU, DTYPES, FORMATS, OF_PYTHON, check_device, dtype
+from gradrepl.engine.dtypes import ALIASES, CPU, DTYPES, OF_PYTHON, check_device, dtype
 from gradrepl.engine.factories import fresh, numpy_dtype
+from gradrepl.engine.layout import format_name, suggested_format
 from gradrepl.engine.mirrors import CONJUGATE, sign_of
 from gradrepl.engine.modes import here
 from gradrepl.engine.names import NAMES
@@ -38,13 +39,12 @@ KIND = dtype  # where a parameter has its name
 
 def cast(self, kind, copy=False, memory_format=None):
     """The tensor in another NumPy dtype: itself where nothing changes."""
-    if memory_format is not None and memory_format is not FORMATS["preserve_format"]:
-        return cast(self, kind).contiguous(memory_format=memory_format)
-    if kind == self.array.dtype:
-        return NAMES["clone"](self) if copy else self
+    name = format_name(memory_format)
+    if kind == self.array.dtype and not copy and name in ("preserve_format", suggested_format(self.array)):
+        return self
     if self.array.dtype.kind == "c" and kind.kind not in "cb":
         warn_once("Casting complex values to real discards the imaginary part", "Copy.cpp:309")
-    return NAMES["to_copy"](self if kind.kind in "fc" else tensor_of(self.array), kind)
+    return NAMES["to_copy"](self if kind.kind in "fc" else tensor_of(self.array), kind, name)
 
 
 def to(self, *args, **named):
@@ -76,7 +76,7 @@ def converter(name):
     kind = np.dtype(name)
 
     def convert(self, *, memory_format=None):
-        return cast(self, kind)
+        return cast(self, kind, memory_format=memory_format)
 
     return convert
 

@@ -1,7 +1,10 @@
 """How arrays lie in memory: PyTorch's strides for copies, and arrays seen through other strides. Imports views."""
 
+import functools
+
 import numpy as np
 
+from gradrepl.engine.dtypes import FORMATS
 from gradrepl.engine.views import storage
 
 CHANNELS_LAST = {"channels_last": (0, 2, 3, 1), "channels_last_3d": (0, 2, 3, 4, 1)}
@@ -59,6 +62,24 @@ def dense(array):
     return array.reshape(-1).reshape(array.shape) if array.flags.c_contiguous else array
 
 
+def tidy(array):
+    """An array made contiguous, as the results of PyTorch's reductions are, however their inputs lie."""
+    if array.flags.c_contiguous and 1 not in array.shape:
+        return array
+    return dense(np.ascontiguousarray(array)) if array.ndim else array
+
+
+def tidied(forward):
+    """A forward whose results are contiguous."""
+
+    @functools.wraps(forward)
+    def contiguous(*args, **kwargs):
+        result = forward(*args, **kwargs)
+        return tuple([tidy(x) for x in result]) if type(result) is tuple else tidy(result) if type(result) is np.ndarray else result
+
+    return contiguous
+
+
 def copied(array, memory_format=None):
     """A copy laid out as a memory format asks; without one, as dense as possible in the order of the original."""
     name = format_name(memory_format)
@@ -78,4 +99,20 @@ def channels_last(name, ndim):
 
 
 def format_name(memory_format):
-    return getattr(memory_format, "name", memory_format or "preserve_format").removeprefix("torch.")
+    name = "preserve_format" if memory_format is None else str(memory_format).removeprefix("torch.")
+    if name not in FORMATS:
+        raise TypeError(f"not a memory format: {memory_format!r}")
+    return name
+
+
+def suggested_format(array):
+    """The memory format that strides look like: channels_last where they run through the channels first."""
+    name = {4: "channels_last", 5: "channels_last_3d"}.get(array.ndim)
+    if name is None or not array.size:
+        return "contiguous_format"
+    least = 0
+    for dim in (1, *range(array.ndim - 1, 1, -1), 0):
+        if array.strides[dim] < least or dim == 0 and least == array.strides[1]:
+            return "contiguous_format"
+        least = array.strides[dim] * max(array.shape[dim], 1)
+    return name

@@ -53,10 +53,7 @@ def verified(function, home, name, args, kwargs):
 # what PyTorch makes of arguments that may stand for what a parameter is: numbers for tensors, 0-d tensors for numbers, float for float32
 CONVERSIONS = dict(
     Tensor=lambda number: tensor_of(np.asarray(number, NUMBERS.get(type(number)))),
-    Scalar=Tensor.item,
-    double=Tensor.item,
-    int64_t=Tensor.item,
-    SymInt=Tensor.item,
+    **dict.fromkeys(("Scalar", "double", "int64_t", "SymInt"), lambda tensor: tensor.item()),
     ScalarType=OF_PYTHON.__getitem__,
 )
 

@@ -104,9 +104,10 @@ def layer_norm_double_backward(grads, grad_out, input, normalized_shape, weight,
 
 
 @formula
-def native_group_norm_backward(grad, input, mean, rstd, weight, N, C, HxW, group, eps, mask):  # noqa: N803
+def native_group_norm_backward(grads, input, mean, rstd, weight, N, C, HxW, group, eps, mask):  # noqa: N803
+    grad, of_mean, of_rstd = grads
     per, rows = C // group, (N, group, C // group, HxW)
-    grad, x = grad.reshape(rows), input.reshape(rows)
+    grad, x = (input * 0 if grad is None else grad).reshape(rows), input.reshape(rows)
     inverse, center = rstd.reshape(N, group, 1, 1), mean.reshape(N, group, 1, 1)
     if is_grad_enabled():
         center = x.mean((2, 3), True)
@@ -116,6 +117,11 @@ def native_group_norm_backward(grad, input, mean, rstd, weight, N, C, HxW, group
     if mask[0]:
         scaled = grad if weight is None else grad * weight.reshape(1, group, per, 1)
         of_input = (scaled - scaled.mean((2, 3), True) - normed * (scaled * normed).mean((2, 3), True)) * inverse
+        of_statistics = 0 if of_mean is None else of_mean.reshape(N, group, 1, 1)
+        if of_rstd is not None:
+            of_statistics = of_statistics - of_rstd.reshape(N, group, 1, 1) * normed * inverse * inverse
+        if of_mean is not None or of_rstd is not None:
+            of_input = of_input + of_statistics / (per * HxW)
         of_input = of_input.reshape(input.shape)
     return [
         of_input,

@@ -368,7 +368,7 @@ def along(array, dim, function, name):
     if array.dtype.kind != "f":
         which = "lastdim_" if dim >= array.ndim - 1 else ""
         raise NotImplementedError(f"\"{name}_{which}kernel_impl\" not implemented for '{SCALARS[array.dtype.name]}'")
-    wide = array.astype(np.float32) if array.dtype == np.float16 else array
+    wide = array.astype(np.float32) if array.dtype == np.float16 else array if array.flags.c_contiguous else array.copy()
     if array.ndim == 0:
         return function(wide.reshape(1), 0).reshape(()).astype(array.dtype, copy=False)
     return function(wide, dim).astype(array.dtype, copy=False)

@@ -4,6 +4,7 @@ import numpy as np
 
 from gradrepl.engine.declare import op
 from gradrepl.engine.dims import wrap_dim
+from gradrepl.engine.layout import tidied
 from gradrepl.engine.names import NAMES
 from gradrepl.engine.ops.comparison import logical_xor
 from gradrepl.engine.ops.joining import cat
@@ -25,11 +26,13 @@ def running(ufunc, array, dim, dtype):
 
 
 @op("CumsumBackward0", self="cumsum_backward(grad, dim)")
+@tidied
 def cumsum_dim(self, dim, dtype=None):
     return running(np.add, self, dim, dtype)
 
 
 @op("CumprodBackward0", self="cumprod_backward(grad, self, dim, result)")
+@tidied
 def cumprod_dim(self, dim, dtype=None):
     return running(np.multiply, self, dim, dtype)
 
@@ -69,11 +72,13 @@ RUNNING = dict(outputs="values, indices", differentiable="values", self="cummaxm
 
 
 @op("CummaxBackward0", **RUNNING)
+@tidied
 def cummax_dim(self, dim):
     return running_extreme(self, dim, np.maximum, "cummax")
 
 
 @op("CumminBackward0", **RUNNING)
+@tidied
 def cummin_dim(self, dim):
     return running_extreme(self, dim, np.minimum, "cummin")
 
@@ -87,6 +92,7 @@ def cummin(self, dim):
 
 
 @op("LogcumsumexpBackward0", self="logcumsumexp_backward(grad, self, result, dim)")
+@tidied
 def logcumsumexp_dim(self, dim):
     dim = wrap_dim(dim, self.ndim)
     refuse_kinds(self, "logcumsumexp_out", "biu")
@@ -107,6 +113,8 @@ def diff(self, n=1, dim=-1, prepend=None, append=None):
         raise RuntimeError("diff expects input to be at least one-dimensional")
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
+    if n == 0:
+        return tensor_of(np.zeros_like(self.array)).copy_(self)
     parts = [x for x in (prepend, self, append) if x is not None]
     result = cat(parts, dim) if len(parts) > 1 else self
     length = result.array.shape[wrap_dim(dim, self.array.ndim)]
@@ -114,8 +122,6 @@ def diff(self, n=1, dim=-1, prepend=None, append=None):
         size = length - step - 1
         upper, lower = result.narrow(dim, 1, size), result.narrow(dim, 0, size)
         result = logical_xor(upper, lower) if self.array.dtype.kind == "b" else upper - lower
-    if n == 0:
-        result = tensor_of(np.zeros_like(result.array)).copy_(result)
     return result
 
 

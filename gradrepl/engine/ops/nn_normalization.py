@@ -199,8 +199,8 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5, cudnn_
 
 @op(
     "NativeGroupNormBackward0",
-    {"input, weight, bias": "native_group_norm_backward(grad, input, result1, result2, weight, N, C, HxW, group, eps, grad_input_mask)"},
-    **THREE,
+    {"input, weight, bias": "native_group_norm_backward(grads, input, result1, result2, weight, N, C, HxW, group, eps, grad_input_mask)"},
+    outputs="result0, result1, result2",
 )
 def native_group_norm(input, weight: Maybe, bias: Maybe, N, C, HxW, group, eps):  # noqa: N803
     wide = precise(input).reshape(N, group, C // group * HxW)

@@ -5,6 +5,7 @@ import numpy as np
 from gradrepl.engine.arguments import guard
 from gradrepl.engine.declare import op
 from gradrepl.engine.dims import as_dims, wrap_dim, wrap_dims
+from gradrepl.engine.layout import tidied
 from gradrepl.engine.promotion import SCALARS
 from gradrepl.engine.public import FUNCTIONS, publish
 
@@ -29,6 +30,7 @@ def norm_of(array, ord, axis, keepdims):
 
 
 @op("NormBackward1", self="norm_backward(grad, self, p, result, dim, keepdim)")
+@tidied
 def norm_dims(self, p, dim, keepdim=False):
     return norm_of(self, p, wrap_dims(dim, self.ndim), keepdim).astype(real_dtype(self), copy=False)
 
@@ -38,6 +40,7 @@ def real_dtype(array):
 
 
 @op("LinalgVectorNormBackward0", self="vector_norm_backward(grad, self, ord, result, dim, keepdim)")
+@tidied
 def linalg_vector_norm(self, ord=2, dim=None, keepdim=False, dtype=None):
     if self.dtype.kind not in "fc":
         raise RuntimeError(f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {SCALARS[self.dtype.name]}")

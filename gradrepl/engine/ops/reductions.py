@@ -5,7 +5,7 @@ import numpy as np
 from gradrepl.engine import single
 from gradrepl.engine.declare import op
 from gradrepl.engine.dims import ALL, as_dims, wrap_dim, wrap_dims
-from gradrepl.engine.layout import dense
+from gradrepl.engine.layout import tidied, tidy
 from gradrepl.engine.ops.extremes import maximum, minimum
 from gradrepl.engine.promotion import SCALARS
 from gradrepl.engine.public import publish
@@ -26,7 +26,7 @@ def accumulated(array, dtype=None):
 def total(array, axis=None, keepdims=False, dtype=None):
     array, target = accumulated(array, dtype)
     result = single.total(array, axis, keepdims).astype(target, copy=False)
-    return dense(result) if keepdims else result
+    return result if axis is None and not keepdims else tidy(result)
 
 
 @op("SumBackward0", self="grad.expand(self.sym_sizes())")
@@ -74,7 +74,7 @@ def mean_all(self, dtype=None):
 
 @op("MeanBackward1", self="mean_backward(grad, self.sym_sizes(), dim, self.sym_numel(), keepdim)")
 def mean_dim(self, dim, keepdim=False, dtype=None):
-    return averaged(self, wrap_dims(dim, self.ndim), keepdim, dtype)
+    return tidy(averaged(self, wrap_dims(dim, self.ndim), keepdim, dtype))
 
 
 def mean(self, dim=ALL, keepdim=False, *, dtype=None):
@@ -96,6 +96,7 @@ def prod_all(self, dtype=None):
 
 
 @op("ProdBackward1", self="prod_backward(grad, self, result, dim, keepdim)")
+@tidied
 def prod_dim(self, dim, keepdim=False, dtype=None):
     array, target = accumulated(self, dtype)
     dim = wrap_dim(dim, self.ndim)
@@ -218,12 +219,14 @@ def extreme_axis(array, dim, kind):
 
 
 @op("AmaxBackward0", self=EVENLY)
+@tidied
 def amax_dims(self, dim=(), keepdim=False):
     axis = extreme_axis(self, dim, "max")
     return np.maximum.reduce(self, axis, keepdims=keepdim)
 
 
 @op("AminBackward0", self=EVENLY)
+@tidied
 def amin_dims(self, dim=(), keepdim=False):
     axis = extreme_axis(self, dim, "min")
     return np.minimum.reduce(self, axis, keepdims=keepdim)
@@ -238,6 +241,7 @@ def amin(self, dim=(), keepdim=False):
 
 
 @op("AminmaxBackward0", outputs="min, max", self="aminmax_backward(grads, self, dim, keepdim, min, max)")
+@tidied
 def aminmax_dim(self, dim=None, keepdim=False):
     if self.dtype.kind == "c":
         raise NotImplementedError(f"\"aminmax_cpu\" not implemented for '{SCALARS[self.dtype.name]}'")
@@ -262,7 +266,7 @@ def question(name, reduce):
     def function(self, dim=None, keepdim=False):
         array = self.array.astype(bool)
         if dim != ():  # no dimensions at all: every element for itself
-            array = reduce(array, wrap_dims(as_dims(dim), array.ndim), keepdims=keepdim)
+            array = tidy(np.asarray(reduce(array, wrap_dims(as_dims(dim), array.ndim), keepdims=keepdim)))
         return tensor_of(array.astype(np.uint8) if self.array.dtype == np.uint8 else array)
 
     function.__name__ = function.__qualname__ = name
@@ -277,6 +281,7 @@ def count_nonzero(self, dim=None):
 
 
 @op("LogsumexpBackward0", self="logsumexp_backward(grad, self, result, dim, keepdim)")
+@tidied
 def logsumexp_dims(self, dim, keepdim=False):
     axis = wrap_dims(dim, self.ndim)
     if not self.size:

@@ -5,6 +5,7 @@ import numpy as np
 from gradrepl.engine.advice import warn
 from gradrepl.engine.declare import op
 from gradrepl.engine.dims import as_dims, wrap_dim, wrap_dims
+from gradrepl.engine.layout import tidied
 from gradrepl.engine.missing import without_derivative
 from gradrepl.engine.names import NAMES
 from gradrepl.engine.ops.comparison import masked_fill
@@ -53,22 +54,26 @@ def real_dtype(array):
 
 
 @op("VarBackward0", self="var_backward(grad, self, dim, correction, keepdim)")
+@tidied
 def var_correction(self, dim=None, correction=None, keepdim=False):
     return spread(self, dim, correction, keepdim, "var")[0].astype(real_dtype(self))
 
 
 @op("StdBackward0", self="std_backward(result, grad, self, dim, correction, keepdim)")
+@tidied
 def std_correction(self, dim=None, correction=None, keepdim=False):
     return np.sqrt(spread(self, dim, correction, keepdim, "std")[0]).astype(real_dtype(self))
 
 
 @op("VarMeanBackward0", outputs="result0, result1", self="var_mean_backward(grads, self, dim, correction, keepdim)")
+@tidied
 def var_mean_correction(self, dim=None, correction=None, keepdim=False):
     variance, mean = spread(self, dim, correction, keepdim, "var_mean")
     return variance.astype(real_dtype(self)), np.asarray(mean).astype(self.dtype)
 
 
 @op("StdMeanBackward0", outputs="result0, result1", self="std_mean_backward(grads, self, result0, dim, correction, keepdim)")
+@tidied
 def std_mean_correction(self, dim=None, correction=None, keepdim=False):
     variance, mean = spread(self, dim, correction, keepdim, "std_mean")
     return np.sqrt(variance).astype(real_dtype(self)), np.asarray(mean).astype(self.dtype)
