@@ -27,7 +27,7 @@ def run(_node, grads, _keep):
     {release}
     return _answers
 """
-MASK = "_mask = [end is not None for end in _node._ends()]"
+MASK = "_mask = [end is not None for end in _node.next_ends]"
 # a node without versions is read through its hooks, or refuses
 READ = """\
 if _node.version0 is None:
@@ -196,8 +196,8 @@ class Backwards:
         except Untranslatable:
             return None
         joint = list in self.op.kinds.values() or any([", " in inputs for inputs in texts])
-        gradients = self.gradients(texts, "_mask[{}]" if joint else "_node.end{} is not None")
-        return RUN.format(read=self.read, mask=MASK if joint else "pass", gradients=gradients, release=self.release)
+        gradients = self.gradients(texts, "_mask[{}]" if joint else "_ends[{}] is not None")
+        return RUN.format(read=self.read, mask=MASK if joint else "_ends = _node.next_ends", gradients=gradients, release=self.release)
 
     def gradients(self, texts, asked="_mask[{}]"):
         """The expressions for all the edges; `asked` tells whether the gradient of an edge is asked for."""

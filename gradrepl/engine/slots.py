@@ -1,16 +1,16 @@
-"""Where the node of a declared op keeps its edges, what it saved and the look of its output: each in a slot of its own.
+"""Where the node of a declared op keeps what it saved and the look of its output: each thing in a slot of its own.
 
 Users and the slow paths see tuples all the same. With tuples in its slots an op would make ten objects that the garbage collector looks at
-again and again while a graph grows, and not one (recording 200 steps of a recurrent net: a third of the time). Imports node, attributes and tensor.
+again and again while a graph grows, and not two (recording 200 steps of a recurrent net: a third of the time). Imports node, attributes
+and tensor.
 """
 
-import functools
 from sys import intern
 
 from numpy import ndarray
 
 from gradrepl.engine.attributes import readable
-from gradrepl.engine.node import InputMetadata, Node, TupleNode, end_of
+from gradrepl.engine.node import InputMetadata, Node
 from gradrepl.engine.tensor import tensor_of
 
 MOST = 64  # values that a node saves
@@ -59,21 +59,6 @@ class SlottedNode(Node):
             setattr(self, VERSION[i], versions and versions[i])
 
 
-def edge_slots(count):
-    """`end0`, `end1`, … are where the gradients go: None, an end, or an edge with a number other than 0."""
-    slots = [f"end{i}" for i in range(count)]
-    ends = eval(f"lambda self: ({''.join(f'self.{slot}, ' for slot in slots)})")
-
-    def get(self):
-        return tuple([end if end is None or type(end) is tuple else (end, 0) for end in ends(self)])
-
-    def put(self, edges):
-        for slot, edge in zip(slots, edges):
-            setattr(self, slot, end_of(edge))
-
-    return slots, dict(_ends=ends, next_edges=property(get, put))
-
-
 def metadata_of_one(self):
     return (InputMetadata(self.out_shape, self.out_dtype),)
 
@@ -82,17 +67,19 @@ def put_meta(self, metas):
     ((self.out_shape, self.out_dtype),) = metas
 
 
-@functools.cache
-def base_of(inputs, several):
-    """The base class of nodes with so many inputs (None: as many as come) and one output or several."""
-    slots, body = (["next_edges"], {"_ends": TupleNode._ends}) if inputs is None else edge_slots(inputs)
-    if several:
-        slots, body = [*slots, "output_metas"], body | {"out_shape": None}
-    else:
-        slots = [*slots, "out_shape", "out_dtype"]
-        metas = property(lambda self: ((self.out_shape, self.out_dtype),), put_meta)
-        body = body | {"output_metas": metas, "_input_metadata": readable("_input_metadata", metadata_of_one)}
-    return type("Node", (SlottedNode,), {"__slots__": slots, "__module__": SlottedNode.__module__, **body})
+class OneOutputNode(SlottedNode):
+    """What a backward asks of most nodes is in two slots."""
+
+    __slots__ = ("out_shape", "out_dtype")
+    output_metas = property(lambda self: ((self.out_shape, self.out_dtype),), put_meta)
+    _input_metadata = readable("_input_metadata", metadata_of_one)
+
+
+class SeveralOutputsNode(SlottedNode):
+    """The others have pairs of shape and dtype, as nodes that are no declared ops."""
+
+    __slots__ = ("output_metas",)
+    out_shape = None
 
 
 def saved_slots(saves, checked_places, own_outputs):
