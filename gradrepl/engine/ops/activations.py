@@ -355,7 +355,7 @@ def log_softmax_of(array, dim):
         columns = single.front(array, dim).copy()
         columns -= np.maximum.reduce(columns, 0)
         columns -= single.log(single.in_turn(single.exp(columns)))
-        return np.ascontiguousarray(np.moveaxis(columns, 0, -1))
+        return columns.transpose(*range(1, array.ndim), 0).copy()
     shifted = array - highest(array, dim)
     return shifted - single.log(single.softmax_total(single.exp(shifted), dim))
 
