@@ -11,6 +11,7 @@ from gradrepl.engine.fused import add_scaled, plus_product, store
 from gradrepl.engine.modes import here
 from gradrepl.engine.names import NAMES
 from gradrepl.engine.tensor import Counter, Tensor
+from gradrepl.engine.timing import ACTIVE
 from gradrepl.torch.nn.parameter import Parameter
 
 ORDINARY = Tensor, Parameter
@@ -85,9 +86,9 @@ def times(first, value):
 
 
 def bare(parameter, *others):
-    """The operands of one update, as the update is to have them: once as tensors, or one block of elements after the other."""
+    """The operands of one update, as the update is to have them: as tensors where somebody looks on, else one block after the other."""
     tensors = (parameter, *others)
-    if here.records or here.level is not None or here.transforms or NAMES["wrote"]:
+    if here.records or here.level is not None or here.transforms or NAMES["wrote"] or NAMES["trace"] or ACTIVE:
         return (tensors,)
     array = parameter.array
     shape, dtype = array.shape, array.dtype

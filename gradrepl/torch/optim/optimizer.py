@@ -6,14 +6,16 @@ import functools
 import warnings
 from collections import OrderedDict, defaultdict
 from collections.abc import Iterable
+from contextlib import nullcontext
 from copy import deepcopy
 from itertools import chain
 
 from gradrepl import torch
+from gradrepl.engine.timing import ACTIVE
 from gradrepl.torch.optim._bare import bare
 from gradrepl.torch.utils.hooks import RemovableHandle
 
-required = object()
+required, UNMEASURED = object(), nullcontext()
 _params_t = ParamsT = Iterable
 _global_optimizer_pre_hooks: OrderedDict = OrderedDict()
 _global_optimizer_post_hooks: OrderedDict = OrderedDict()
@@ -46,12 +48,21 @@ def register_optimizer_step_post_hook(hook):
     return hooked(_global_optimizer_post_hooks, hook)
 
 
+def measured(name):
+    """An event of the profiler."""
+    return torch.autograd.profiler.record_function(name)
+
+
 def with_hooks(step):
     """A `step` with the hooks before and after it."""
 
     @functools.wraps(step)
     def wrapper(*args, **kwargs):
         self, *_ = args
+        with measured(f"Optimizer.step#{type(self).__name__}.step") if ACTIVE else UNMEASURED:
+            return run(self, args, kwargs)
+
+    def run(self, args, kwargs):
         for hook in (*_global_optimizer_pre_hooks.values(), *self._optimizer_step_pre_hooks.values()):
             result = hook(self, args, kwargs)
             if result is not None:
@@ -128,8 +139,8 @@ class Optimizer:
         raise NotImplementedError
 
     def zero_grad(self, set_to_none=True):
-        for group in self.param_groups:
-            for parameter in group["params"]:
+        with measured(self._zero_grad_profile_name) if ACTIVE else UNMEASURED:
+            for parameter in chain.from_iterable([group["params"] for group in self.param_groups]):
                 if parameter.grad is None:
                     continue
                 if set_to_none:
