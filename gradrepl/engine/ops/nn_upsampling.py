@@ -5,6 +5,7 @@ import functools
 import numpy as np
 
 from gradrepl.engine.declare import formula, op
+from gradrepl.engine.factories import spaced
 from gradrepl.engine.layout import dense
 from gradrepl.engine.public import publish
 from gradrepl.engine.tensor import tensor_of
@@ -221,8 +222,8 @@ def base_grid(size, align_corners, dtype):
     """The places of an image's pixels in [-1, 1], with a last column of ones: (pixels, dims + 1)."""
     axes = []
     for n in reversed(size[2:]):  # x first
-        axis = np.linspace(-1, 1, n, dtype=dtype) if n > 1 else np.zeros(1, dtype)
-        axes.append(axis if align_corners else axis * dtype.type((n - 1) / n))
+        axis = spaced(-1, 1, n, dtype) if n > 1 else np.zeros(1, dtype)
+        axes.append(axis if align_corners else axis * dtype.type(n - 1) / dtype.type(n))
     planes = np.meshgrid(*reversed(axes), indexing="ij")
     return np.stack([*[plane.ravel() for plane in reversed(planes)], np.ones(planes[0].size, dtype)], 1)
 

@@ -41,8 +41,8 @@ def affine_grid(theta, size, align_corners=None):
 
 
 def pixels(grid, size, align_corners):
-    """[-1, 1] as places among the pixels."""
-    return (grid + 1) * ((size - 1) / 2) if align_corners else ((grid + 1) * size - 1) / 2
+    """[-1, 1] as places among the pixels. Product and difference are rounded once, as PyTorch's: the gradient jumps where a pixel is hit."""
+    return (grid + 1) * ((size - 1) / 2) if align_corners else ((grid + 1).double() * (size / 2) - 0.5).to(grid.dtype)
 
 
 def reflected(places, low, high):

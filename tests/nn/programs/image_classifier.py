@@ -68,3 +68,13 @@ with torch.no_grad():
 print(f"Accuracy: {100 * correct // total} %")
 device = torch.device("cuda:0" if torch.cuda.is_available() else "cpu")
 print(device)
+
+# an image looked at through a map that moves nothing: every place is a kink
+torch.manual_seed(4)
+image, weight = torch.randn(1, 1, 14, 28), torch.randn(1, 1, 14, 28)
+for aligned in True, False:
+    theta = torch.tensor([[[1.0, 0, 0], [0, 1, 0]]], requires_grad=True)
+    grid = torch.nn.functional.affine_grid(theta, image.shape, align_corners=aligned)
+    seen = torch.nn.functional.grid_sample(image, grid, align_corners=aligned)
+    (seen * weight).sum().backward()
+    print(aligned, grid[0, 0, :3], seen.sum(), theta.grad)
