@@ -12,6 +12,7 @@ from gradrepl.engine import (
     facts,
     formulas,
     function,
+    holders,
     memory,
     ops,
     printing,

@@ -1,0 +1,19 @@
+"""Who holds a tensor besides the program: nodes and views, found as the garbage collector finds them. Imports node and views."""
+
+import gc
+
+from gradrepl.engine.node import AccumulateGrad, Node
+from gradrepl.engine.tensor import Tensor
+from gradrepl.engine.views import View
+
+
+def use_count(self):
+    """PyTorch's count of references: one for the program's, one for each time it is saved or viewed, one for a leaf in any graph."""
+    holders = gc.get_referrers(self)
+    nodes = [holder for holder in holders if isinstance(holder, Node)]
+    saved = sum([value is self for node in nodes for value in node.saved_values])
+    in_graph = any([isinstance(node, AccumulateGrad) or any([end is self for end in node._ends()]) for node in nodes])
+    return 1 + saved + in_graph + sum([isinstance(holder, View) for holder in holders])
+
+
+setattr(Tensor, "_use_count", use_count)  # noqa: B010
