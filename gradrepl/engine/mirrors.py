@@ -21,10 +21,27 @@ def owner(array):
 class Mirror:
     """An array that is always a function of another, which it is its own inverse of; it lasts as long as somebody looks at it."""
 
-    __slots__ = ("source", "reference", "function", "sign")
+    __slots__ = ("source", "reference", "place", "function", "sign")
 
     def __init__(self, source, array, function, sign):
-        self.source, self.reference, self.function, self.sign = source, weakref.ref(array), function, sign
+        whole = owner(array)
+        self.source, self.reference, self.function, self.sign = source, weakref.ref(whole), function, sign
+        start = array.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
+        self.place = array.shape, array.dtype, start, array.strides
+
+    def follow(self):
+        """Take the source's elements."""
+        if self.reference() is not None:
+            self.array[...] = self.function(self.source)
+
+    def lead(self):
+        """Give the source its elements."""
+        self.source[...] = self.function(self.array)
+
+    @property
+    def array(self):
+        shape, dtype, start, strides = self.place
+        return np.ndarray(shape, dtype, self.reference(), start, strides)
 
 
 class Family(set):
@@ -49,12 +66,10 @@ class Family(set):
     def follow(self, written):
         """Let the source of what was written follow, and its source, and then all mirrors."""
         while (mirror := self.mirror_of(written)) is not None:
-            mirror.source[...] = mirror.function(mirror.reference())
+            mirror.lead()
             written = mirror.source
         for mirror in self.mirrors:
-            array = mirror.reference()
-            if array is not None:
-                array[...] = mirror.function(mirror.source)
+            mirror.follow()
 
 
 def sign_of(tensor):

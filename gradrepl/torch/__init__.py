@@ -30,7 +30,7 @@ globals().update({alias: DTYPES[name] for alias, name in ALIASES.items()})
 newaxis = None
 __version__ = "2.13.0+cpu"
 _SUBMODULES = set(
-    """_C __config__ __future__ _dynamo _functorch _ops _tensor_str _utils accelerator amp autograd backends compiler cpu cuda
+    """_C _VF __config__ __future__ _dynamo _functorch _ops _tensor_str _utils accelerator amp autograd backends compiler cpu cuda
     distributed distributions fft func functional jit linalg masked mps nn optim overrides profiler random return_types serialization
     special storage testing types utils version xpu""".split()
 )
@@ -80,6 +80,10 @@ def __getattr__(name):
         return FUNCTIONS[name]
     if name in _BEYOND:
         raise AttributeError(_OUT_OF_REACH.format(f"torch.{name}"))
+    if name.startswith("_foreach_"):
+        _importlib.import_module("gradrepl.engine.ops.foreach")
+        if name in FUNCTIONS:
+            return FUNCTIONS[name]
     if name.startswith("_test_"):
         return getattr(_importlib.import_module("gradrepl.engine.probes"), name)
     if name not in _HOMES:

@@ -3,11 +3,21 @@
 __name__ = __name__.removeprefix("gradrepl.")
 
 from gradrepl import torch
+from gradrepl.engine.names import NAMES
 from gradrepl.engine.tensor import Tensor
+
+
+def _slice(self, dim=0, start=None, end=None, step=1):
+    return self[(slice(None),) * (dim % self.dim()) + (slice(start, end, step),)]
+
+
+RENAMED = {"alias": NAMES["alias_of"], "slice": _slice, "unfold": Tensor.unfold}
 
 
 def found(name):
     """What an operation's name stands for: a function of torch, or a method of tensors."""
+    if name in RENAMED:
+        return RENAMED[name]
     homes = (torch, torch.nn.functional, torch.special, torch._C._nn, Tensor)
     for home in homes:
         if hasattr(home, name):

@@ -53,10 +53,12 @@ def pow_backward_exponent(grad, self, exponent, result):
     if not isinstance(self, Tensor):
         if self == 0:
             return grad * where(exponent >= 0, zeros_like(result), conj(mul_scalar(result, -math.inf)))
-        log = cmath.log(self) if isinstance(self, complex) else math.log(self) if self > 0 else math.nan
+        wide = isinstance(self, complex) or result.array.dtype.kind == "c"
+        log = cmath.log(self) if wide else math.log(self) if self > 0 else math.nan
         return grad * conj(mul_scalar(result, log))
     settled = comparison.logical_and(self == 0, at_least_zero(exponent))
-    return grad * where(settled, zeros_like(result), conj(result * self.log()))
+    base = self if self.array.dtype.kind == "c" or result.array.dtype.kind != "c" else self.to(result.dtype)
+    return grad * where(settled, zeros_like(result), conj(result * base.log()))
 
 
 def at_least_zero(exponent):

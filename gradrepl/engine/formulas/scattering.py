@@ -2,9 +2,11 @@
 
 import numpy as np
 
+from gradrepl.engine.barriers import DelayedError
 from gradrepl.engine.declare import formula
 from gradrepl.engine.formulas.general import maybe_multiply, where, zeros_like
 from gradrepl.engine.formulas.indexing import new_zeros
+from gradrepl.engine.modes import here
 from gradrepl.engine.ops.pointwise import in_place
 from gradrepl.engine.ops.scattering import put_op, scatter_add
 from gradrepl.engine.tensor import tensor_of
@@ -49,8 +51,13 @@ def masked_scatter_backward_backward(grad, sizes, mask):
     return new_zeros(grad, sizes).masked_scatter(mask, grad)
 
 
+ONCE = "{0}(): Double backward is unsupported for {1} when >1 zeros in {1} are scattered to the same position in self"
+
+
 class Places:
     """Where scatter_reduce or index_reduce reads and writes."""
+
+    once = ONCE.format("scatter_reduce", "src")
 
     def __init__(self, dim, index):
         self.dim, self.index = dim, index
@@ -69,6 +76,8 @@ class Places:
 
 
 class Rows(Places):
+    once = ONCE.format("index_reduce", "source")
+
     def read(self, tensor):
         return tensor.index_select(self.dim, self.index if tensor.array.ndim else self.index.squeeze(0))
 
@@ -117,6 +126,8 @@ def prod_gradients(places, grad, self, src, include_self, result):
     single = tensor_of(zero.array & (zeros.array == 1))
     rest = places.reduce(self, src.masked_fill(single, 1), "prod", include_self)
     to_src = where(single, places.read(grad * rest), places.read(grad * result) / src.masked_fill(zero, 1))
+    if here.grad and bool((zero.array & (zeros.array > 1)).any()):
+        to_src = DelayedError(places.once, 1)(to_src)
     return to_self, to_src
 
 

@@ -104,6 +104,8 @@ def view_as_complex(self):
         raise RuntimeError("Input tensor must have one or more dimensions")
     if self.shape[-1] != 2:
         raise RuntimeError("Tensor must have a last dimension of size 2")
+    if not self.size:
+        return np.empty(self.shape[:-1], COMPLEX[self.itemsize])
     if self.strides[-1] != self.itemsize:
         raise RuntimeError("Tensor must have a last dimension with stride 1")
     if any(s % (2 * self.itemsize) for s in self.strides[:-1]):

@@ -323,7 +323,10 @@ def conv_tbc(self, weight, bias, pad=0):
 # ---- windows as columns, for users
 
 
-@op("Im2ColBackward0", self="col2im(grad, self.sym_sizes()[-2:], kernel_size, dilation, padding, stride)")
+@op(
+    "Im2ColBackward0",
+    self="col2im(grad, (self.sym_argsize_minus_2(), self.sym_argsize_minus_1()), kernel_size, dilation, padding, stride)",
+)
 def im2col(self, kernel_size, dilation, padding, stride):
     x = self if self.ndim == 4 else self[None]
     out = columns(x, kernel_size, stride, padding, dilation, 1)[:, 0]

@@ -1,6 +1,7 @@
 """Images resampled: every dimension by a matrix of its own, which a backward transposes; shuffles of channels and pixels; grids."""
 
 import functools
+import re
 
 import numpy as np
 
@@ -133,10 +134,15 @@ def smooth(node, name, matrix, *settings):
     return declared(node, name, upsample, upsample_backward, "align_corners, scales")
 
 
+SCALES = {1: ["scales"], 2: ["scales_h", "scales_w"], 3: ["scales_d", "scales_h", "scales_w"]}  # their names for PyTorch
+
+
 def declared(node, name, forward, backward, options):
     forward.__name__, backward.__name__ = name, f"{name}_backward"
-    op(f"{node}BackwardBackward0", grad_output=f"{name}(grad, output_size, {options})")(backward)
-    return op(f"{node}Backward0", self=f"{name}_backward(grad, output_size, self.sym_sizes(), {options})")(forward)
+    back = op(f"{node}BackwardBackward0", grad_output=f"{name}(grad, output_size, {options})")(backward)
+    made = op(f"{node}Backward0", self=f"{name}_backward(grad, output_size, self.sym_sizes(), {options})")(forward)
+    made.declaration.parts = back.declaration.parts = dict(scales=SCALES[int(re.search(r"(\d)d", name)[1])])
+    return made
 
 
 NEAREST = {n: nearest(f"UpsampleNearest{n}D", f"upsample_nearest{n}d", False) for n in (1, 2, 3)}

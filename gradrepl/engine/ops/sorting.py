@@ -188,6 +188,18 @@ def unique(self, sorted=True, return_inverse=False, return_counts=False, dim=Non
     return wanted(results, return_inverse, return_counts)
 
 
+@op("UniqueBackward0", outputs="output, inverse", differentiable="output", self="not_implemented('_unique')")
+def _unique(self, sorted=True, return_inverse=False):
+    values, inverse = np.unique(self, return_inverse=True, equal_nan=False)
+    return values, inverse.reshape(self.shape) if return_inverse else np.empty(0, np.int64)
+
+
+def _unique2(self, sorted=True, return_inverse=False, return_counts=False):
+    values, inverse, counts = unique_flat(self, sorted)
+    nothing = tensor_of(np.empty(0, np.int64))
+    return values, inverse if return_inverse else nothing, counts if return_counts else nothing
+
+
 def unique_consecutive(self, return_inverse=False, return_counts=False, dim=None):
     results = unique_neighbours(self) if dim is None else unique_neighbours_along(self, dim)
     return wanted(results, return_inverse, return_counts)
@@ -283,5 +295,5 @@ def argwhere(self):
 publish(
     globals(),
     both="sort argsort msort topk kthvalue unique unique_consecutive nonzero nonzero_static argwhere isin",
-    functions="searchsorted bucketize unravel_index",
+    functions="searchsorted bucketize unravel_index _unique _unique2 unique_dim:unique_along",
 )

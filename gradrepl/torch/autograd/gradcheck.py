@@ -352,7 +352,7 @@ def check_forward_part(func, inputs, part, complex_inputs, options):
 def forward_jacobian(func, inputs, results, options, vectors=None):
     """[per input that requires grad] [per output] a matrix, by a forward derivative along each element, or only along `vectors`."""
     with forward_ad.dual_level():
-        duals, tangents, found = *duals_of(inputs), []
+        (duals, tangents), found = duals_of(inputs), []
         for j, tangent in enumerate(tangents):
             rows = []
             for unit in units(tangent) if vectors is None else [vectors[j].view_as(tangent)]:

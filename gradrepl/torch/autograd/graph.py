@@ -8,6 +8,7 @@ import functools
 import threading
 
 from gradrepl.engine.backward import GradientEdge, get_gradient_edge, target_edge
+from gradrepl.engine.barriers import _Operation
 from gradrepl.engine.dtypes import Size
 from gradrepl.engine.modes import here
 from gradrepl.engine.mutation import _AllowMutationOnSavedContext
@@ -69,7 +70,7 @@ class Node(abc.ABC):
 
     @classmethod
     def __subclasshook__(cls, subclass):
-        return issubclass(subclass, _Node) if cls is Node else NotImplemented
+        return subclass is Node or issubclass(subclass, (_Node, _Operation)) if cls is Node else NotImplemented
 
 
 class saved_tensors_hooks:
