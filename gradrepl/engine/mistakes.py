@@ -10,6 +10,7 @@ import re
 
 import numpy as np
 
+from gradrepl.engine.advice import warn_once
 from gradrepl.engine.arguments import GENUINE, GUARDED, GUARDS, by_name, flattened
 from gradrepl.engine.dtypes import OF_PYTHON
 from gradrepl.engine.out import into
@@ -40,7 +41,16 @@ def mended(function, home, name, args, kwargs, mistake):
     converted = {p.name: CONVERSIONS[p.type](bound[p.name]) for p in signature.parameters if is_converted(p, bound.get(p.name))}
     if mistake is not None and not is_binding(mistake) and not converted and not signature.hidden:
         return GENUINE
+    if signature.hidden:
+        warn_of_overload(signature, options)
     return called_by_name(function, args[: len(args) - len(given)], bound | converted, signature)
+
+
+def warn_of_overload(signature, options):
+    """PyTorch's warning for a spelling that it only still understands."""
+    better = "".join(f"\n\t{option.name}{option}" for option in options if not option.hidden)
+    text = f"This overload of {signature.name} is deprecated:\n\t{signature.name}{signature}\n"
+    warn_once(f"{text}Consider using one of the following signatures instead:{better}", "torch/csrc/utils/python_arg_parser.cpp:1841")
 
 
 def verified(function, home, name, args, kwargs):

@@ -11,7 +11,6 @@ from gradrepl.engine.ops import (
     nn_attention,
     nn_convolution,
     nn_ctc,
-    nn_distance,
     nn_embedding,
     nn_linear,
     nn_normalization,

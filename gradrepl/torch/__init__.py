@@ -65,7 +65,7 @@ _OF_NN = set(  # what torch.nn is built on loads with it
     conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d convolution ctc_loss dropout dropout_ embedding
     embedding_bag embedding_renorm_ feature_alpha_dropout feature_alpha_dropout_ feature_dropout feature_dropout_ group_norm gru
     gru_cell instance_norm layer_norm lstm lstm_cell max_pool1d max_pool1d_with_indices max_pool2d max_pool3d mkldnn_rnn_layer
-    native_batch_norm native_channel_shuffle native_group_norm native_layer_norm norm_except_dim pdist pixel_shuffle pixel_unshuffle
+    native_batch_norm native_channel_shuffle native_group_norm native_layer_norm norm_except_dim pixel_shuffle pixel_unshuffle
     rms_norm rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell unsafe_split
     """.split()
 )

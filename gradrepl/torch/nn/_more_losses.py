@@ -6,7 +6,7 @@ import math
 
 import gradrepl.engine.nn
 from gradrepl.engine.ops import nn_ctc
-from gradrepl.engine.ops.nn_distance import pdist
+from gradrepl.engine.ops.distances import pdist
 from gradrepl.engine.ops.nn_linear import linear
 from gradrepl.torch.nn._losses import cross_entropy, reduction_number
 
