@@ -19,15 +19,15 @@ def apply(_node, grads, _mask):
     return ({gradients})
 """
 RUN = """\
-def run(_node, grads, _keep):
+def run(_node, grads, _ends, _keep):
     {read}
-    {mask}
     grad = grads[0]
+    {mask}
     _answers = ({gradients})
     {release}
     return _answers
 """
-MASK = "_mask = [end is not None for end in _node.next_ends]"
+MASK = "_mask = [end is not None for end in _ends]"
 # a node without versions is read through its hooks, or refuses
 READ = """\
 if _node.version0 is None:
@@ -197,7 +197,7 @@ class Backwards:
             return None
         joint = list in self.op.kinds.values() or any([", " in inputs for inputs in texts])
         gradients = self.gradients(texts, "_mask[{}]" if joint else "_ends[{}] is not None")
-        return RUN.format(read=self.read, mask=MASK if joint else "_ends = _node.next_ends", gradients=gradients, release=self.release)
+        return RUN.format(read=self.read, mask=MASK if joint else "pass", gradients=gradients, release=self.release)
 
     def gradients(self, texts, asked="_mask[{}]"):
         """The expressions for all the edges; `asked` tells whether the gradient of an edge is asked for."""
@@ -244,9 +244,9 @@ class Backwards:
         return f"if not _keep: _node.version0 = None{gone}"
 
 
-def run_wrapped(node, grads, keep):
+def run_wrapped(node, grads, ends, keep):
     """What `run` is where formulas have no array form: tensors outside the graph, and the formulas on tensors."""
-    answers = node.apply([None if g is None else tensor_of(g) for g in grads], node.next_edges)
+    answers = node.apply([None if g is None else tensor_of(g) for g in grads], [end is not None for end in ends])
     if not keep:
         node._release()
     return [None if answer is None else answer.array for answer in answers]

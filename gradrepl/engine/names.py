@@ -4,7 +4,8 @@
 #   watch(node, result)    a node was recorded; `result` is the tensor it made, or a tuple of them
 #   trace(arrive, step)    a backward begins: gives the two functions of execution.py that visit leaves and nodes, or others round them.
 #                          They are called as step(node, grads, state) with a list of tensors (or None) and give [(edge, gradient), …];
-#                          and a third, glance(node, grads, keep), for nodes without hooks: node.run_arrays(grads, keep), which are arrays
+#                          and a third, glance(node, grads, ends, keep), for nodes without hooks and backwards without targets:
+#                          node.run_arrays(grads, ends, keep), which are arrays
 #   wrote(tensor, node)    a tensor was written in place; `node` is None where that is not recorded
 #   guard(node)            anomaly mode: gives a context manager that runs round the node's backward, with check(gradients)
 NAMES: dict = {"watch": None, "trace": None, "wrote": None, "guard": None, "__name__": "gradrepl.engine.names"}

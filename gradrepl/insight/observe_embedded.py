@@ -155,12 +155,12 @@ def traced(arrive: Any, step: Any) -> tuple[Any, Any, Any]:
         into.keep(raw_step(node, list(map(array_of, grads)), [array_of(g) for _, g in pairs], saved))
         return pairs
 
-    def glance(node: Any, grads: Any, keep: Any) -> Any:
+    def glance(node: Any, grads: Any, ends: Any, keep: Any) -> Any:
         into = run or begin()
         saved = node.saved_values
         NAMES["backward_runs"] += 1
         try:
-            answers = node.run_arrays(grads, keep)
+            answers = node.run_arrays(grads, ends, keep)
         except BaseException:
             into.failed = node.sequence_nr, node.name(), seen(node)
             raise
