@@ -41,7 +41,7 @@ def affine_grid(theta, size, align_corners=None):
 
 
 def pixels(grid, size, align_corners):
-    """[-1, 1] as places among the pixels. Product and difference are rounded once, as PyTorch's: the gradient jumps where a pixel is hit."""
+    """[-1, 1] as places among the pixels. Rounded once, as in PyTorch: the gradient jumps where a pixel is hit."""
     return (grid + 1) * ((size - 1) / 2) if align_corners else ((grid + 1).double() * (size / 2) - 0.5).to(grid.dtype)
 
 
