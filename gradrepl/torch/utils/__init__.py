@@ -3,7 +3,7 @@
 import importlib as _importlib
 
 __name__ = __name__.removeprefix("gradrepl.")
-_SUBMODULES = {"data", "checkpoint", "hooks", "dlpack", "_pytree", "_python_dispatch", "_mode_utils", "flop_counter"}
+_SUBMODULES = {"benchmark", "data", "checkpoint", "hooks", "dlpack", "_pytree", "_python_dispatch", "_mode_utils", "flop_counter"}
 
 
 def __getattr__(name):
