@@ -25,6 +25,11 @@ sinh, cosh, tanh, arcsinh, arccosh, arctanh = map(rounded, (np.sinh, np.cosh, np
 sqrt, power, arctan2 = np.sqrt, rounded(np.power), rounded(np.arctan2)
 
 
+def inverse(array):
+    """1 / array. NumPy's reciprocal of a complex number is not that where a part is zero: 1 - 0j for 1, nan + nanj for 0."""
+    return np.divide(1, array) if array.dtype.kind == "c" else np.reciprocal(array)
+
+
 def total(array, axis=None, keepdims=False):
     """The sum over `axis` (None: everything; or a tuple) of a float32 array; of others as NumPy adds. The answer is never a view."""
     if array.dtype is not SINGLE or array.size <= WAYS or axis == ():

@@ -27,6 +27,6 @@ from gradrepl.engine.ops.fourier import (
     rfftfreq,
     rfftn,
 )
-from gradrepl.engine.public import show
+from gradrepl.engine.public import show as _show
 
-show(globals(), "fft")
+_show(globals(), "fft")

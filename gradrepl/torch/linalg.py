@@ -47,6 +47,6 @@ from gradrepl.engine.ops.linalg import linalg_solve as solve
 from gradrepl.engine.ops.linalg import linalg_svd as svd
 from gradrepl.engine.ops.linalg import linalg_vander as vander
 from gradrepl.engine.ops.norms import vector_norm
-from gradrepl.engine.public import show
+from gradrepl.engine.public import show as _show
 
-show(globals(), "linalg")
+_show(globals(), "linalg")

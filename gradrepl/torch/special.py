@@ -51,15 +51,16 @@ from gradrepl.engine.ops.special import igamma as gammainc
 from gradrepl.engine.ops.special import igammac as gammaincc
 from gradrepl.engine.ops.special import lgamma as gammaln
 from gradrepl.engine.ops.special import mvlgamma as multigammaln
-from gradrepl.engine.ops.unary import exp2, expm1, log1p, logit, round_decimals, sinc
+from gradrepl.engine.ops.unary import exp2, expm1, log1p, logit, sinc
+from gradrepl.engine.ops.unary import round_decimals as _round_decimals
 from gradrepl.engine.ops.unary import sigmoid as expit
-from gradrepl.engine.public import show
+from gradrepl.engine.public import show as _show
 
 psi = digamma
 
 
 def round(input, *, decimals=0):
-    return round_decimals(input, decimals)
+    return _round_decimals(input, decimals)
 
 
-show(globals(), "special")
+_show(globals(), "special")

@@ -68,4 +68,8 @@ SAMPLES = [
     "torch.fft.fftn(a, dim=(0, 0))",
     "torch.fft.rfft(z)",
     "torch.fft.irfft(c[:1])",
+    "torch.fft.rfft2(torch.ones(2, 2, dtype=torch.complex64))",
+    "torch.fft.ihfftn(torch.ones(2, 2, dtype=torch.complex64))",
+    "torch.fft.ihfftn(torch.ones(2, 2, dtype=torch.complex64), norm='x')",
+    "torch.fft.fft2(torch.tensor(1.0))",
 ]

@@ -152,4 +152,7 @@ SAMPLES = [
     "torch.lobpcg(m.detach() @ m.T.detach(), k=1, B=torch.diag(torch.tensor([1., 2., 3.], dtype=D)))[0]",
     "torch.lobpcg(m, k=2)",
     "torch.lobpcg(a)",
+    "torch.linalg.lu_factor(torch.eye(2).long())",
+    "torch.linalg.lu(torch.tensor(1.0))",
+    "torch.linalg.lu_factor_ex(torch.eye(2).bool())",
 ]

@@ -322,4 +322,10 @@ SAMPLES = [
     "i.new(a.detach())",
     "torch.tensor([1, -1, 0, 3, -1]) ** torch.tensor([-1, -3, -1, -2, -2]), torch.tensor(2) ** torch.tensor(-1), 2 ** torch.tensor(-1), torch.tensor([2, 3]) ** -1",
     "torch.tensor(2) ** -1",
+    "torch.rsub(torch.tensor([True]), torch.tensor([1]))",
+    "torch.rsub(torch.tensor([1]), torch.tensor([1]), alpha=True)",
+    "torch.ldexp(torch.tensor([1, 2]), torch.tensor([1.0, 2.0]).half())",
+    "torch.addcmul(torch.tensor([True]), torch.tensor([True]), torch.tensor([True]))",
+    "torch.tensor([0j, 1 + 0j, -1 + 0j, 2j]) ** -1",
+    "torch.tensor([-1 + 0j, 4 + 0j]) ** 0.5",
 ]

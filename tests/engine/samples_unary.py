@@ -228,4 +228,8 @@ SAMPLES = [
     "torch.special.legendre_polynomial_p(a, 2)",
     "torch.special.laguerre_polynomial_l(a, 2)",
     "torch.special.chebyshev_polynomial_u(a, torch.tensor([1, 2, 3]))",
+    "torch.tensor([0j, 1 + 0j, -1 + 0j, 2j]).reciprocal(), torch.tensor([4 + 0j]).rsqrt(), torch.tensor([0j, 1 + 0j]).sigmoid()",
+    "torch.special.chebyshev_polynomial_u(torch.tensor([0.5, 2.0, 0.5, 3.0]), torch.tensor([-0.3, float('nan'), float('inf'), 2.9]))",
+    "torch.special.logit(torch.ones(2), torch.ones(2))",
+    "torch.autograd.grad(torch.special.logit(c, eps=0.25).nansum(), c)",
 ]

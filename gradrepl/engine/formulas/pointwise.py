@@ -144,8 +144,8 @@ def logit_backward(grad, self, eps):
     slope = grad / (self * subtracted_from(self, 1))
     if eps is None:
         slope = where(self == 0, mul_scalar(grad, math.inf), slope)  # whatever the sign of the zero
-        return where(comparison.logical_and(self >= 0, self <= 1), slope, math.nan)
-    return where(comparison.logical_and(self >= eps, self <= 1 - eps), slope, 0)
+        return where(comparison.logical_or(self < 0, self > 1), math.nan, slope)
+    return where(comparison.logical_or(self < eps, self > 1 - eps), 0, slope)
 
 
 @formula

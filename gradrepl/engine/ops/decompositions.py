@@ -86,8 +86,12 @@ def factorized(matrix):
     return lu, (pivots + 1).astype(np.int32), np.int32(info)
 
 
-def check_pivot(pivot):
+def check_factored(array, name, pivot):
+    """What a factorization to LU asks for."""
+    require(array.ndim >= 2, f"{name}: Expected tensor with 2 or more dimensions. Got size: {list(array.shape)} instead")
     require(pivot, "linalg.lu_factor: LU without pivoting is not implemented on the CPU")
+    if array.dtype.kind in "biu":
+        raise NotImplementedError(f"\"lu_cpu\" not implemented for '{SCALARS[array.dtype.name]}'")
 
 
 def lower(lu):
@@ -214,16 +218,14 @@ def linalg_qr_op(A, mode="reduced"):
     A="lu_factor_ex_backward(grad, LU, pivots, pivot)",
 )
 def linalg_lu_factor_ex_op(A, pivot=True, check_errors=False):
-    check_matrix(A, "torch.lu_factor")
-    check_pivot(pivot)
+    check_factored(A, "torch.lu_factor", pivot)
     LU, pivots, info = over_batch(factorized, A)
     return by_columns(LU), pivots.astype(np.int32), info.astype(np.int32)
 
 
 @op("LinalgLuBackward0", outputs="P, L, U", differentiable="L, U", A="lu_backward(grads[0], grads[1], P, L, U, pivot)")
 def linalg_lu_op(A, pivot=True):
-    check_matrix(A, "linalg.lu")
-    check_pivot(pivot)
+    check_factored(A, "linalg.lu", pivot)
     LU, pivots, _ = over_batch(factorized, A)
     P = permutation_matrices(pivots, A.shape[-2], A.dtype)
     return P, np.ascontiguousarray(lower(LU)), np.ascontiguousarray(upper(LU))

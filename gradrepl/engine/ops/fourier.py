@@ -89,7 +89,7 @@ def promoted(tensor, to_complex=False):
 
 def real_only(tensor, name):
     kind = SCALARS[tensor.array.dtype.name]
-    require(tensor.array.dtype.kind != "c", f"{name} expects a real input tensor, but got {kind}")
+    require(tensor.array.dtype.kind != "c", f"{name} expects a real{'-valued' * name.endswith('n')} input tensor, but got {kind}")
 
 
 def resized(tensor, dims, sizes):
@@ -106,11 +106,16 @@ def resized(tensor, dims, sizes):
     return constant_pad(tensor, tuple(padding), 0) if any(padding) else tensor
 
 
+def existing_dim(dim, ndim):
+    if not ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    return wrap_dim(dim, ndim)
+
+
 def one_dim(tensor, dim):
     if not tensor.array.ndim:
         wrap_dim(dim, 0)
-        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-    return wrap_dim(dim, tensor.array.ndim)
+    return existing_dim(dim, tensor.array.ndim)
 
 
 def check_points(n):
@@ -121,7 +126,7 @@ def dims_and_sizes(tensor, s, dim):
     """The dims to transform and their sizes, from what was given of both."""
     shape, ndim = tensor.array.shape, tensor.array.ndim
     if dim is not None:
-        dims = [wrap_dim(d, ndim) for d in ([dim] if isinstance(dim, int) else dim)]
+        dims = [existing_dim(d, ndim) for d in ([dim] if isinstance(dim, int) else dim)]
         require(len(set(dims)) == len(dims), "FFT dims must be unique")
     s = None if s is None else [s] if isinstance(s, int) else list(s)
     if s is not None:
@@ -248,11 +253,11 @@ def hfftn(input, s=None, dim=None, norm=None):
 
 
 def ihfftn(input, s=None, dim=None, norm=None):
-    real_only(input, "ihfftn")
     input = promoted(input)
     dims, sizes = dims_and_sizes(input, s, dim)
     require(dims, "ihfftn must transform at least one axis")
     kind = normalization(norm, False)
+    require(input.array.dtype.kind != "c", "Only supports floating-point dtypes, but found: {}", of=(input.array,))
     result = fft_r2c(resized(input, dims, sizes), dims[-1:], kind, True)
     if len(dims) == 1:
         return conj(result)

@@ -271,15 +271,16 @@ airy_ai = plain("airy_ai", lambda x: scipy_special("airy")(x)[0].astype(x.dtype)
 
 
 def polynomial(name, first, step):
-    """A family of polynomials p0 = 1, p1 = first(x), p(k+1) = step(k, x, p(k), p(k-1)); zero for a negative degree."""
+    """A family of polynomials p0 = 1, p1 = first(x), p(k+1) = step(k, x, p(k), p(k-1)); zero for a degree below zero or none."""
 
     def function(x, n):
         x, n = (number_tensor(v) if not isinstance(v, Tensor) else v for v in (x, n))
         points, degrees = np.broadcast_arrays(*alike(narrowed(x.array), n.array))
+        degrees = np.trunc(np.where(np.isfinite(degrees), degrees, -1))
         result = np.where(degrees < 0, points.dtype.type(0), points.dtype.type(1))
         before, here = np.ones_like(points), first(points).astype(points.dtype)
         for k in range(1, int(degrees.max(initial=0)) + 1):
-            result = np.where(np.trunc(degrees) == k, here, result)
+            result = np.where(degrees == k, here, result)
             before, here = here, step(k, points, here, before).astype(points.dtype)
         return tensor_of(result)
 

@@ -62,12 +62,12 @@ def sqrt(self):
 @op("RsqrtBackward0", self="-0.5 * grad * conj(result.pow(3))")
 @in_single
 def rsqrt(self):
-    return np.reciprocal(np.sqrt(narrowed(self)))
+    return single.inverse(np.sqrt(narrowed(self)))
 
 
 @op("ReciprocalBackward0", self="-grad * conj(result * result)")
 def reciprocal(self):
-    return np.reciprocal(narrowed(self))
+    return single.inverse(narrowed(self))
 
 
 @op("SinBackward0", self="grad * conj(self.cos())")
@@ -166,7 +166,7 @@ def atanh_written(self):
 @op("SigmoidBackward0", self="sigmoid_backward(grad, result)")
 @in_single
 def sigmoid(self):
-    return np.reciprocal(np.add(single.exp(np.negative(narrowed(self))), 1))
+    return single.inverse(np.add(single.exp(np.negative(narrowed(self))), 1))
 
 
 @op(
@@ -270,7 +270,7 @@ def logit(self, eps=None):
     if self.dtype.kind == "c":
         unsupported("logit_cpu", self)
     if eps is not None:
-        self = np.clip(self, eps, 1 - eps)
+        self = np.clip(self, eps := float(eps), 1 - eps)
     return single.log(self / (1 - self))
 
 

@@ -2,7 +2,7 @@
 
 __name__ = __name__.removeprefix("gradrepl.")
 
-from gradrepl.engine.public import show
+from gradrepl.engine.public import show as _show
 from gradrepl.torch.nn._activations import (
     celu,
     celu_,
@@ -146,4 +146,4 @@ from gradrepl.torch.nn._windows import (
     upsample_nearest,
 )
 
-show(globals(), "functional")
+_show(globals(), "functional")
