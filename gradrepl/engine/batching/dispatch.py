@@ -106,15 +106,20 @@ def call_of(name, function, in_place, args, named):
     if in_place and not call.holds(args[0]):
         if here.run is not None:  # a formula writes where only one example has room
             raise Batched
-        raise RuntimeError(IMPOSSIBLE.format(*refused(name)))
+        raise RuntimeError(refused(call, args))
     result = RULES.get(name, by_slices)(call, *args, **named)
     return args[0] if in_place else result
 
 
-def refused(name):
-    return UNBATCHED.get(name, ("inplace arithmetic", "in a vmap"))
+def refused(call, args):
+    """What is said where the examples are to be written over one another."""
+    if call.name not in BROADCASTING:
+        return IMPOSSIBLE.format(*UNBATCHED.get(call.name, ("inplace arithmetic", "in a vmap")))
+    shape = np.broadcast_shapes(*[x.array.shape for x in args if isinstance(x, Tensor)])
+    return f"output with shape {list(args[0].array.shape)} doesn't match the broadcast shape {[call.size, *shape]}"
 
 
+BROADCASTING = {"add", "atan2", "copysign_tensor", "bitwise_and_arrays", "bitwise_or_arrays", "bitwise_xor_arrays"}
 UNBATCHED = {
     **{name: ("fill_", "in a vmap") for name in ("fill_tensor", "fill_by")},
     **{name: (f"{shown}_", "in a vmap") for name, shown in dict(

@@ -23,7 +23,7 @@ def of_pairs(call, self, target, reduction, *args):
         return call.wrap(NAMES["view_sizes"](loss, (call.size, *shape)))
     if loss.array.ndim == 1:
         return call.wrap(loss)
-    return call.wrap(NAMES["mean_dim" if reduction == MEAN else "sum_dim"](loss, (1,)))
+    return call.wrap(NAMES["mean_dim" if reduction == MEAN else "sum_dim"](loss, (-1,)))
 
 
 def row(call, x):

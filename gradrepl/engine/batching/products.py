@@ -30,7 +30,8 @@ def matrix_vector(call, self, vec):
 
 @rule("mm")
 def matrices(call, self, mat2):
-    check_matrices(self.array, mat2.array)
+    if self.array.ndim != 2 or mat2.array.ndim != 2:
+        check_matrices(self.array, mat2.array)
     return call.wrap(matmul(call.front(self), call.front(mat2)))
 
 

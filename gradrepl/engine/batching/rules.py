@@ -26,18 +26,18 @@ def rule(*names):
 # ---- element by element
 
 UNARY = """
-    add_scalar sub_scalar rsub_scalar mul_scalar div_scalar remainder_scalar fmod_scalar pow_scalar pow_number neg clone fill_scalar
+    add_scalar sub_scalar rsub_scalar mul_scalar div_scalar remainder_scalar fmod_scalar pow_scalar neg clone fill_scalar
     fill zero to_copy copysign_scalar relu threshold elu celu elu_written celu_written gelu silu mish softplus hardtanh hardsigmoid
     hardswish leaky_relu leaky_relu_written softshrink hardshrink gt_scalar ge_scalar lt_scalar le_scalar eq_scalar ne_scalar
     logical_not logical_not_like bitwise_not conj_view conj_physical_of conj_physical_written angle clamp_numbers clamp_min_number
     clamp_max_number erf erfc erfinv erfcx lgamma digamma polygamma_of mvlgamma abs exp exp2 expm1 log log2 log10 log1p sqrt rsqrt
     reciprocal sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh asinh_written acosh_written atanh_written sigmoid sign sgn
     floor ceil trunc round_whole round_decimals frac deg2rad rad2deg nan_to_num logit sinc frexp_parts alias_of log_sigmoid_forward i0
-    i1 i0e i1e entr ndtri log_ndtr fw_primal
+    i1 i0e i1e entr ndtri log_ndtr fw_primal conj resolve_conj resolve_neg
     xlogy_self_number xlogy_other_number xlog1py_self_number xlog1py_other_number zeta_self_number zeta_other_number
 """
 PAIRS = """
-    add sub rsub_tensor mul div div_mode floor_divided remainder_tensor fmod_tensor pow_tensor atan2 hypot logaddexp logaddexp2
+    pow_number add sub rsub_tensor mul div div_mode floor_divided remainder_tensor fmod_tensor pow_tensor atan2 hypot logaddexp logaddexp2
     copysign_tensor nextafter ldexp lerp_scalar lerp_tensor addcmul addcdiv heaviside_forward gcd lcm elu_backward
     gelu_backward softplus_backward log_sigmoid_backward hardtanh_backward hardsigmoid_slope hardswish_backward leaky_relu_backward
     softshrink_backward hardshrink_backward prelu_kernel_backward gt gt_tensor ge ge_tensor lt lt_tensor le le_tensor eq eq_tensor ne
@@ -45,6 +45,9 @@ PAIRS = """
     rshift_arrays where_tensors masked_fill_number complex polar maximum minimum fmax fmin clamp_tensors clamp_min_tensor clamp_max_tensor
     tanh_backward sigmoid_backward prelu_kernel igamma igammac xlogy_tensors xlog1py_tensors zeta_tensors copy
 """
+
+
+STAYING = set(UNARY.split())  # the batch stays where it is
 
 
 @rule(UNARY, PAIRS)
@@ -57,7 +60,9 @@ def pointwise(call, *args):
     if call.in_place:
         check_room(call, args[0], tensors)
     if len(bdims) == len(ranks) == 1:
-        return call.wrap(call.function(*[call.value(x) for x in args]), held[0].bdim)
+        (bdim,) = bdims if call.name in STAYING or call.in_place else (0,)
+        given = [call.value(x) if bdim else call.front(x) for x in args]
+        return call.wrap(call.function(*given), bdim)
     rank = max(ranks)
     aligned = [call.padded(x, rank) if isinstance(x, Tensor) else x for x in promoted(call, args)]
     return call.wrap(call.function(*aligned))
@@ -69,19 +74,21 @@ def as_large(call, grad_output, self, threshold):
     return call.wrap(call.function(call.full(grad_output), call.full(self), threshold))
 
 
+PROMOTED = dict(where_tensors=("self", "other"))  # by the op itself
+
+
 def promoted(call, args):
     """A 0-d example counts less than others in promotion; with the batch it would not, so it is brought to the result's dtype before."""
-    pair = [x for name, x in zip(parameters(call), args, strict=True) if name in DECLARED[call.name].promote.split(", ")]
+    pair = [
+        x
+        for name, x in zip(parameters(call), args, strict=True)
+        if name in PROMOTED.get(call.name, DECLARED[call.name].promote.split(", "))
+    ]
     if len(pair) < 2 or pair[0].array.dtype == pair[1].array.dtype or pair[0].array.ndim and pair[1].array.ndim:
         return args
-    dtype = result_dtype([shaped_like(x.array) for x in pair])
+    dtype = result_dtype([x.array for x in pair])
     mended = [NAMES["to_copy"](x, dtype) if not x.array.ndim and x.array.dtype != dtype else x for x in pair]
     return [next((new for old, new in zip(pair, mended, strict=True) if x is old), x) for x in args]
-
-
-def shaped_like(array):
-    """A real array of an outline's rank and dtype."""
-    return NAMES["np"].empty((1,) * array.ndim, array.dtype)
 
 
 def check_room(call, target, tensors):

@@ -1,10 +1,12 @@
 """How views, joins and indices are batched. Imports rules."""
 
-from gradrepl.engine.batching.dispatch import by_slices
+from gradrepl.engine.batching.dispatch import by_slices, moved
 from gradrepl.engine.batching.rules import moved_up, rule, up
-from gradrepl.engine.batching.tensor import Outline
+from gradrepl.engine.batching.tensor import Outline, wrapped
+from gradrepl.engine.declare import DECLARED
 from gradrepl.engine.dims import require
 from gradrepl.engine.names import NAMES
+from gradrepl.engine.ops.shapes import reshape_to
 from gradrepl.engine.tensor import Tensor
 
 MASKED = "vmap: We do not support batching operators that can support dynamic shape. Attempting to batch over indexing with a boolean mask."
@@ -52,7 +54,15 @@ def becomes(name, change):
 becomes("unsqueeze_itself", lambda self, dim: self.value.unsqueeze_(up(dim, self.array.ndim + 1)))
 becomes("transpose_itself", lambda self, dim0, dim1: self.value.transpose_(up(dim0, self.array.ndim), up(dim1, self.array.ndim)))
 becomes("t_itself", lambda self: self.array.ndim > 1 and self.value.transpose_(1, 2))
-becomes("squeeze_all_itself", lambda self: self.value.squeeze_(tuple([i + 1 for i, n in enumerate(self.array.shape) if n == 1])))
+
+
+def squeeze_all_itself(self):
+    """As one squeeze, unless that took the batch too."""
+    ones = tuple([i + 1 for i, n in enumerate(self.array.shape) if n == 1])
+    self.value.squeeze_(ones) if self.value.array.shape[0] == 1 else self.value.squeeze_()
+
+
+becomes("squeeze_all_itself", squeeze_all_itself)
 becomes("squeeze_dim_itself", lambda self, dim: self.array.ndim and self.value.squeeze_((up(dim, self.array.ndim),)))
 becomes("squeeze_dims_itself", lambda self, dim: self.value.squeeze_(up(dim, self.array.ndim)))
 
@@ -265,7 +275,10 @@ def along_an_index(call, self, dim, index, *args):
     rest = [call.full(x) if isinstance(x, Tensor) and x.array.ndim else x for x in args]
     if any(call.holds(x) for x in rest):
         return by_slices(call, self, dim, index, *args)
-    return call.wrap(call.function(call.full(self), up(dim, self.array.ndim), index, *rest))
+    if call.in_place or call.name == "index_copy":
+        return call.wrap(call.function(call.full(self), up(dim, self.array.ndim), index, *rest))
+    write = DECLARED[call.name].functions["_"]
+    return call.wrap(write(NAMES["clone"](call.full(self)), up(dim, self.array.ndim), index, *rest))
 
 
 NO_MASK = (
@@ -280,3 +293,12 @@ def masked_select(call, self, mask):
         raise RuntimeError(NO_MASK)
     found = call.function(call.full(self), mask)
     return call.wrap(NAMES["view_sizes"](found, (call.size, found.array.size // max(call.size, 1))))
+
+
+def reshape_batched(self, size):
+    """A reshape of what is wrapped: only that tells whether the memory allows a view."""
+    value = moved(self.value, self.bdim, 0)
+    return wrapped(reshape_to(value, (value.array.shape[0], *size)), 0, self.level)
+
+
+NAMES["reshape_batched"] = reshape_batched

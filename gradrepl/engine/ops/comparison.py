@@ -6,7 +6,7 @@ from gradrepl.engine.declare import Array, op
 from gradrepl.engine.dtypes import Default
 from gradrepl.engine.messages import SCALAR_TYPES
 from gradrepl.engine.ops.pointwise import PAIR, in_place, number_tensor, reflected
-from gradrepl.engine.promotion import SCALARS, alike, fitting, number_as, shape_error
+from gradrepl.engine.promotion import SCALARS, alike, fitting, number_as, result_dtype, shape_error
 from gradrepl.engine.public import publish
 from gradrepl.engine.tensor import Tensor, tensor_of
 from gradrepl.engine.views import written
@@ -239,7 +239,7 @@ def number_for(number, beside):
     """A number beside a tensor only counts by its category, also beside a 0-d tensor."""
     if beside is None:
         return number_tensor(number)
-    return tensor_of(alike(beside.array, number)[1])
+    return tensor_of(number_as(number, result_dtype((beside.array, number))))
 
 
 def where_method(self, condition, other):

@@ -220,7 +220,7 @@ class Reading:
             raise IndexError(NOT_AN_INDEX.format(kind.__name__))
 
     def read_tensor(self, key):
-        if key.array.ndim or key.array.dtype.kind not in "iub":
+        if key.array.ndim or key.array.dtype.kind not in "iub" or type(key.array) is not np.ndarray:
             self.record(key)
         else:
             self.read(bool(key.array) if key.array.dtype.itemsize == 1 and key.array.dtype != np.int8 else int(key.array))

@@ -27,7 +27,7 @@ from gradrepl.engine.ops.shapes import adjoint, movedim, narrow, permute_dims, r
 from gradrepl.engine.promotion import SCALARS
 from gradrepl.engine.public import publish
 from gradrepl.engine.returns import named
-from gradrepl.engine.tensor import Tensor, tensor_of
+from gradrepl.engine.tensor import Tensor, tensor_of, underlying
 
 SOURCE = "BatchLinearAlgebra.cpp"
 
@@ -86,7 +86,7 @@ def product_without(values):
 
 def inv(A):
     inverse, info = basic.linalg_inv_ex_op(A)
-    refuse_failures("linalg.inv", info.array, SINGULAR)
+    refuse_failures("linalg.inv", underlying(info), SINGULAR)
     return inverse
 
 
@@ -101,8 +101,9 @@ def solved(A, B, left, check_errors):
 
 def linalg_solve(A, B, *, left=True):
     result, info = solved(A, B, left, False)
-    if info.array.any():
-        place = f"(Batch element {np.flatnonzero(info.array)[0]}): " if info.array.ndim else ""
+    failures = underlying(info)
+    if failures.any():
+        place = f"(Batch element {np.flatnonzero(failures)[0]}): " if failures.ndim else ""
         raise LinAlgError(f"torch.linalg.solve: {place}The solver failed because the input matrix is singular.")
     return result
 
@@ -156,7 +157,7 @@ def cholesky_solve(self, input2, upper=False):
 
 def linalg_cholesky(A, *, upper=False):
     L, info = basic.linalg_cholesky_ex_op(A, upper)
-    refuse_failures("linalg.cholesky", info.array, NOT_POSITIVE)
+    refuse_failures("linalg.cholesky", underlying(info), NOT_POSITIVE)
     return L
 
 
@@ -239,7 +240,7 @@ def lu_factor(A, *, pivot=True):
         "U[{0},{0}] is zero and using it on lu_solve would result in a division by zero. If you still want to perform the factorization, "
         "consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)"
     )
-    refuse_failures("torch.linalg.lu_factor", info.array, text)
+    refuse_failures("torch.linalg.lu_factor", underlying(info), text)
     return named("linalg_lu_factor", (LU, pivots))
 
 
@@ -300,7 +301,7 @@ orgqr = householder_product
 def ldl_factor(A, *, hermitian=False):
     LD, pivots, info = ldl_factor_ex(A, hermitian=hermitian)
     text = "The factorization could not be completed because the input is singular (the block of order {} is zero)."
-    refuse_failures("torch.linalg.ldl_factor", info.array, text)
+    refuse_failures("torch.linalg.ldl_factor", underlying(info), text)
     return named("linalg_ldl_factor", (LD, pivots))
 
 

@@ -101,7 +101,7 @@ def left(x, dim, level, name, count):
 
 def repeated(x, dim, count):
     """A result that is the same for all examples."""
-    return x.unsqueeze(dim).expand(*x.shape[:dim], count, *x.shape[dim:])
+    return moved(x.expand(count, *x.shape), 0, dim)
 
 
 def chunks(leaves, dims, count, size):
