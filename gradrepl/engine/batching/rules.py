@@ -54,7 +54,6 @@ STAYING = set(UNARY.split())  # the batch stays where it is
 def pointwise(call, *args):
     """Batches first, ranks brought to the same."""
     tensors = [x for x in args if isinstance(x, Tensor)]
-    held = [x for x in tensors if call.holds(x)]
     ranks = {x.array.ndim for x in tensors}
     bdims = {call.bdim(x) for x in tensors}
     if call.in_place:
