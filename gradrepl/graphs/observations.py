@@ -7,7 +7,8 @@ model only.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FunctionType
 from typing import Any, NamedTuple
 
@@ -49,11 +50,22 @@ class Store:
 
 
 KEY = "gradrepl"  # in the metadata of a node
+looking: list[bool] = []  # not empty while a question is answered: what is called then is not the program's, and observers leave it alone
 _nodes, _cuts = Store(), Store()
 _in_metadata: list[bool] = []  # not empty once something was put there: reading `metadata` of every node is slow
 # who is asked about what was not recorded here: an observer that keeps what it sees in its own way
 node_witnesses: list[Callable[[Any], Observation | None]] = []
 cut_witnesses: list[Callable[[Any], Cut | None]] = []
+
+
+@contextmanager
+def unwatched() -> Iterator[None]:
+    """Within the block, tensors are read to answer a question."""
+    looking.append(True)
+    try:
+        yield
+    finally:
+        looking.pop()
 
 
 def record(node: Any, **seen: Any) -> None:

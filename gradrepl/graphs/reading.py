@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import cmath
 import re
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 from .model import Output, Source, Value
@@ -130,9 +131,11 @@ def _value(tensor: Any) -> Value:
     if number == 1:
         item = tensor.item()
         return Value(number_text(item), item, int(item != item), int(item in (float("inf"), float("-inf"))))
-    nan, inf = (int(tensor.isnan().sum()), int(tensor.isinf().sum())) if number else (0, 0)
     if number <= FEW:
-        return Value(list_text(tensor.tolist()), None, nan, inf)
+        items = tensor.tolist()
+        numbers = list(flattened(items))
+        return Value(list_text(items), None, sum(map(cmath.isnan, numbers)), sum(map(cmath.isinf, numbers)))
+    nan, inf = int(tensor.isnan().sum()), int(tensor.isinf().sum())
     if not tensor.is_floating_point():
         return Value(f"{number} elements", None, nan, inf)
     whole = tensor if not (nan or inf) else tensor[tensor.isfinite()]
@@ -140,6 +143,11 @@ def _value(tensor: Any) -> Value:
         return Value("none is finite", None, nan, inf)
     text = f"{number_text(whole.min().item())} … {number_text(whole.max().item())}, mean {number_text(whole.mean().item())}"
     return Value(text, None, nan, inf)
+
+
+def flattened(items: Any) -> Iterator[Any]:
+    for item in items if isinstance(items, list) else [items]:
+        yield from flattened(item) if isinstance(item, list) else (item,)
 
 
 def number_text(number: Any) -> str:
@@ -211,6 +219,7 @@ def spoilt(error: RuntimeError, slots: Sequence[str], places: Sequence[Any]) -> 
     return [Kept(slot, data, "held", (expected, now) if data is not None and data._version == now else None) for slot, data in found]
 
 
+@cache
 def itemsize(dtype: str) -> int:
     """Bytes of one element: 4 for float32, 1 for bool."""
     bits = re.match(r"[a-z]+(\d+)", dtype)

@@ -12,7 +12,7 @@ from .collection import collection_paused
 from .errors import GraphError
 from .model import Graph, Look, Node, Output, Root, Saved, Value, frozen, thawed
 from .names import Names
-from .observations import Observation, any_observed, lookup, lookup_cut
+from .observations import Observation, any_observed, lookup, lookup_cut, unwatched
 from .order import Columns, print_order
 from .protocol import NodeType, has_fresh_grad_fn, is_tensor, node_type
 from .reading import Kept, Reader, custom_source, itemsize, read_value, variable_of
@@ -100,7 +100,7 @@ def capture(asked: Any, names: Names, look: Look) -> Capture:
     Raises GraphError if there is nothing to see.
     """
     asked_roots = find_roots(asked)
-    with collection_paused():
+    with collection_paused(), unwatched():
         starts = [start_of(thing) for _, thing in asked_roots]
         if not any(start is not None for start in starts) and not any(lookup_cut(thing) for _, thing in asked_roots):
             raise GraphError(no_graph(asked_roots, names))

@@ -16,6 +16,7 @@ from numpy import ndarray
 from gradrepl.engine.names import NAMES, listen, unlisten
 from gradrepl.engine.tensor import Tensor, tensor_of
 from gradrepl.engine.views import CopySlices
+from gradrepl.graphs.observations import looking
 from gradrepl.insight import places
 from gradrepl.insight.history import HISTORY, NOTABLE, SMALL, WHOLE, Arrival, Pass, Seen, Step, Write, detail_of, tick
 from gradrepl.insight.numerals import summarised
@@ -87,7 +88,7 @@ def noticing_unrecorded(unrecorded: Any) -> Any:
     @functools.wraps(unrecorded)
     def noticed(result: Any) -> bool:
         answer = unrecorded(result)
-        if answer and not NAMES["backward_runs"]:
+        if answer and not NAMES["backward_runs"] and not looking:
             HISTORY.note("no_grad", here(2), None, weakref.ref(result[0] if type(result) is tuple else result))
         return answer
 
@@ -101,7 +102,8 @@ def noticing(name: str, method: Any) -> Any:
     @functools.wraps(method)
     def noticed(self: Any, *args: Any, **kwargs: Any) -> Any:
         result = method(self, *args, **kwargs)
-        HISTORY.note(name, here(2), weakref.ref(self), weakref.ref(result) if isinstance(result, Tensor) else None, detail_of(args))
+        if not looking:
+            HISTORY.note(name, here(2), weakref.ref(self), weakref.ref(result) if isinstance(result, Tensor) else None, detail_of(args))
         return result
 
     return noticed
@@ -110,12 +112,13 @@ def noticing(name: str, method: Any) -> Any:
 def noticing_property(name: str, old: Any, kind: str | None) -> Any:
     def get(self: Any) -> Any:
         result = old.fget(self)
-        HISTORY.note(kind, here(2), weakref.ref(self), weakref.ref(result))  # type: ignore[arg-type]
+        if not looking:
+            HISTORY.note(kind, here(2), weakref.ref(self), weakref.ref(result))  # type: ignore[arg-type]
         return result
 
     def put(self: Any, value: Any) -> None:
         old.fset(self, value)
-        if not NAMES["backward_runs"]:
+        if not NAMES["backward_runs"] and not looking:
             detail = value if value is None or isinstance(value, bool) else "tensor"
             HISTORY.note(f"set {name}", here(2), weakref.ref(self), None, detail)
 
@@ -139,6 +142,8 @@ def wrote(tensor: Any, node: Any) -> None:
 
 def traced(arrive: Any, step: Any) -> tuple[Any, Any, Any]:
     """A backward begins: visit leaves and nodes through functions that keep what they see."""
+    if looking:
+        return arrive, step, None
     run: Pass | None = None
 
     def begin(state: Any = None) -> Pass:

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
+from gradrepl.graphs.observations import looking
 from gradrepl.graphs.protocol import node_type
 from gradrepl.insight.history import HISTORY, MOST_STEPS, NOTABLE, SMALL, WHOLE, Arrival, Pass, Seen, Step, Write, detail_of, tick
 from gradrepl.insight.numerals import summarised
@@ -31,6 +32,8 @@ class Watcher(TorchFunctionMode):
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
+        if looking:
+            return function(*args, **kwargs)
         name = name_of(function)
         if name in ("backward", "grad"):
             return self.pass_back(name, function, args, kwargs)
@@ -148,6 +151,8 @@ def seer(node: Any, seen: Seen) -> Any:
     key, name, edges = node._sequence_nr(), node.name(), edge_keys(node)
 
     def see(outgoing: Any, incoming: Any) -> None:
+        if looking:
+            return
         run = running()
         if len(run.raw) < MOST_STEPS:
             into, out = (tuple([run.kept(array_of(g)) for g in grads]) for grads in (incoming, outgoing))
@@ -179,15 +184,19 @@ def watch_leaf(node: Any) -> None:
     """See what arrives at a leaf, and what it does to .grad."""
     node.metadata[KEY] = True
     leaf = weakref.ref(node.variable)
-    key, shape = id(node.variable), tuple(node.variable.shape)
+    key, shape = id(node.variable), () if node.variable.is_nested else tuple(node.variable.shape)
     befores: list = []
 
     def before(incoming: Any) -> None:
+        if looking:
+            return
         tensor = leaf()
         grad = None if tensor is None else tensor.grad
         befores.append(None if grad is None else small(grad))
 
     def after(outgoing: Any, incoming: Any) -> None:
+        if looking:
+            return
         run, tensor = running(), leaf()
         grad = None if tensor is None else tensor.grad
         arrived = None if incoming[0] is None else small(incoming[0])

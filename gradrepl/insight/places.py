@@ -47,7 +47,7 @@ class Place(NamedTuple):
     @property
     def text(self) -> str:
         """The very expression that was running, on one line: `x * 3`."""
-        return segment(self.filename, self.position)
+        return _text(self.code, self.instruction)
 
     @property
     def statement(self) -> ast.stmt | None:
@@ -68,6 +68,11 @@ def _position(code: CodeType, instruction: int) -> Position:
             line = line or code.co_firstlineno
             return Position(line, end_line or line, column or 0, end_column if end_column is not None else -1)
     return Position(code.co_firstlineno, code.co_firstlineno, 0, -1)
+
+
+@lru_cache(2000)
+def _text(code: CodeType, instruction: int) -> str:
+    return segment(code.co_filename, _position(code, instruction))
 
 
 def segment(filename: str, position: Position) -> str:

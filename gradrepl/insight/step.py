@@ -6,19 +6,23 @@ The arithmetic is the engine's own: hooks on the nodes see what it computes, for
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html import escape
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from gradrepl.graphs import capture
+from gradrepl.graphs.collection import collection_paused
 from gradrepl.graphs.errors import GraphError
 from gradrepl.graphs.model import BackwardStep, Graph, Node
+from gradrepl.graphs.observations import unwatched
 from gradrepl.graphs.protocol import is_tensor, node_type
 from gradrepl.graphs.roots import tensors_in
 from gradrepl.insight.formulas import filled, formula_for, mathematics, real
@@ -233,12 +237,14 @@ def step(y: Any, gradient: Any = None, *, keep: bool = False, names: Any = None)
           1 * 2 * 3 ** (2 - 1) = 6  -> n2
     """
     frame = sys._getframe(1)
-    captured = capture(y, names=names, _frame=frame, saved=True, values=True)
     roots = [thing for _, thing in tensors_in(y) if not is_tensor(thing) or thing.requires_grad]
+    check_start(roots, gradient)
+    captured = capture(y, names=names, _frame=frame, saved=True, values=True)
     since = HISTORY.now
     recorder = Recorder(captured, roots)
     try:
-        totals = recorder.run(gradient)
+        with unwatched(), collection_paused():
+            totals = recorder.run(gradient)
     except RuntimeError as error:
         if "a second time" in str(error):
             raise GraphError("backward() has freed this graph: compute it again, or keep it with backward(retain_graph=True)") from None
@@ -250,6 +256,18 @@ def step(y: Any, gradient: Any = None, *, keep: bool = False, names: Any = None)
             if total is not None:
                 leaf.grad = total if leaf.grad is None else leaf.grad + total
     return Walk(captured.graph, tuple(recorder.moves), totals)
+
+
+def check_start(roots: list, gradient: Any) -> None:
+    """Refuse as backward does to start at several numbers without a gradient: before the graph is read, which may be large."""
+    for root, start in zip_longest(roots, listed(gradient) or ()):
+        size = root.numel() if is_tensor(root) else math.prod(root._input_metadata[0].shape)
+        if start is None and size != 1:
+            raise RuntimeError("grad can be implicitly created only for scalar outputs")
+
+
+def listed(gradient: Any) -> list | None:
+    return None if gradient is None else list(gradient) if isinstance(gradient, (list, tuple)) else [gradient]
 
 
 class Recorder:
@@ -365,6 +383,5 @@ def differentiate(roots: list, leaves: list, gradient: Any) -> tuple:
     from gradrepl.insight.observer import engine_of
 
     engine = import_module("gradrepl.torch.autograd" if engine_of(roots[0]) == "embedded" else "torch.autograd")
-    gradients = None if gradient is None else gradient if isinstance(gradient, (list, tuple)) else [gradient]
     outputs = [root if is_tensor(root) else engine.graph.GradientEdge(root, 0) for root in roots]
-    return engine.grad(outputs, leaves, grad_outputs=gradients, retain_graph=True, allow_unused=True)
+    return engine.grad(outputs, leaves, grad_outputs=listed(gradient), retain_graph=True, allow_unused=True)
