@@ -121,7 +121,7 @@ def constant(tensor: Any) -> Any:
 def read_value(tensor: Any) -> Value | None:
     """The numbers of a tensor in a short text, and how many are not finite; None where there is nothing to read (meta, nested)."""
     try:
-        return _value(tensor.detach())
+        return _value(tensor)
     except (RuntimeError, NotImplementedError):
         return None
 
@@ -135,6 +135,7 @@ def _value(tensor: Any) -> Value:
         items = tensor.tolist()
         numbers = list(flattened(items))
         return Value(list_text(items), None, sum(map(cmath.isnan, numbers)), sum(map(cmath.isinf, numbers)))
+    tensor = tensor.detach()
     nan, inf = int(tensor.isnan().sum()), int(tensor.isinf().sum())
     if not tensor.is_floating_point():
         return Value(f"{number} elements", None, nan, inf)

@@ -8,11 +8,14 @@ from __future__ import annotations
 import ast
 import sys
 from dataclasses import dataclass
+from functools import lru_cache
 from html import escape
 from typing import Any
 
 from gradrepl.graphs import capture
+from gradrepl.graphs.collection import collection_paused
 from gradrepl.graphs.model import Graph, Node
+from gradrepl.graphs.observations import unwatched
 from gradrepl.insight.algebra import latex, local_derivative, operands, parsed, substituted, symbol
 from gradrepl.insight.formulas import formula_for, formulas_of, mathematics, real
 from gradrepl.insight.numerals import numbers
@@ -140,6 +143,12 @@ class Explanation:
         return text
 
 
+@lru_cache(4000)
+def written_operands(text: str) -> tuple[str, ...]:
+    """The operands of an operation as the program writes them."""
+    return tuple(map(ast.unparse, operands(parsed(text))))
+
+
 def listing(rows: tuple[Row, ...]) -> list[str]:
     lines = []
     width = max([len(row.name) for row in rows] or [0])
@@ -167,7 +176,9 @@ def explain(y: Any, *, names: Any = None) -> Explanation:
     ∂n1/∂x = ∂n1/∂n2 · ∂n2/∂x
            = n2.cos() · (2 * x)
     """
-    return Writer(capture(y, names=names, _frame=sys._getframe(1), saved=True, values=True)).explanation()
+    captured = capture(y, names=names, _frame=sys._getframe(1), saved=True, values=True)
+    with collection_paused(), unwatched():
+        return Writer(captured).explanation()
 
 
 class Writer:
@@ -176,11 +187,17 @@ class Writer:
     def __init__(self, captured: Any):
         self.graph, self.functions = captured.graph, captured.functions
         self.nodes = self.graph.nodes
-        self.saved = {n.id: saved_values(self.functions[n.id]) for n in self.nodes if not n.leaf}
+        self.known: dict[str, dict[str, Any]] = {}
 
     def explanation(self) -> Explanation:
         order = sorted((n for n in self.nodes if not n.leaf), key=lambda n: n.sequence)
         return Explanation(self.graph, tuple(map(self.row, order)), tuple(self.chains()))
+
+    def saved(self, node: Node) -> dict[str, Any]:
+        """What a node has saved: read where it is needed, which in a long program is nearly nowhere."""
+        if node.id not in self.known:
+            self.known[node.id] = saved_values(self.functions[node.id])
+        return self.known[node.id]
 
     def name(self, node: Node, output: int = 0) -> str:
         """What the program calls a result, if that can stand in a formula; else the node's id."""
@@ -198,25 +215,19 @@ class Writer:
             if kept and kept.values and kept.values[0] is not None
             else ""
         )
-        saved = tuple(f"{', '.join(s.slots)}{' = ' + s.names[0] if s.names else ''}" for s in node.saved)
-        return Row(node, self.name(node), self.expression(node), value, tuple(self.derivatives(node)), saved)
+        saved = tuple([f"{', '.join(s.slots)}{' = ' + s.names[0] if s.names else ''}" for s in node.saved])
+        written = written_operands(kept.where.text) if kept else ()
+        return Row(node, self.name(node), self.expression(node, written), value, tuple(self.derivatives(node)), saved)
 
-    def expression(self, node: Node) -> str:
+    def expression(self, node: Node, written: tuple[str, ...]) -> str:
         """The op over the names of its inputs: `n4 * 3`, `sum(n2)`."""
-        kept = seen(self.functions[node.id])
-        written = operands(parsed(kept.where.text)) if kept else []
         names = [self.name(self.nodes[e[0]], e[1]) if e else self.constant(node, place, written) for place, e in enumerate(node.inputs)]
         base = node.name.partition("Backward")[0]
         if base in CALLS:
-            others = [
-                self.plain(node, slot)
-                for slot in ("other", "exponent", "vec", "mat2", "tensor")
-                if slot in dict(node.arguments) or slot in self.saved[node.id]
-            ]
             if len(names) < 2:
-                names += others[:1]
+                names += self.others(node)[:1]
             elif not node.inputs[1] and names[1] == "?":
-                names[1] = (others or ["?"])[0]
+                names[1] = (self.others(node) or ["?"])[0]
             return f" {CALLS[base]} ".join(names[:2])
         if node.kind == "custom":
             return f"{base}.apply({', '.join(names)})"
@@ -227,18 +238,25 @@ class Writer:
         ]
         return f"{word}({', '.join(names + arguments[:3])})"
 
-    def constant(self, node: Node, place: int, written: list) -> str:
+    def others(self, node: Node) -> list[str]:
+        """What stands to the right of an operator, if that is no input with a graph."""
+        given = dict(node.arguments)
+        slots = ("other", "exponent", "vec", "mat2", "tensor")
+        return [self.plain(node, slot) for slot in slots if slot in given or slot in self.saved(node)]
+
+    def constant(self, node: Node, place: int, written: tuple[str, ...]) -> str:
         """An input without a graph: its name or value, if it was saved; else as the program writes it."""
         name, _ = formula_for(node.name, place, len(node.inputs))
         known = self.plain(node, name)
-        return ast.unparse(written[place]) if known == "?" and place < len(written) else known
+        return written[place] if known == "?" and place < len(written) else known
 
     def plain(self, node: Node, slot: str) -> str:
         named = next((s.names[0] for s in node.saved if slot in s.slots and s.names), "")
-        value = self.saved[node.id].get(slot)
-        return named or (
-            str(dict(node.arguments)[slot]) if slot in dict(node.arguments) else numbers(value, 4) if value is not None else "?"
-        )
+        given = dict(node.arguments)
+        if named or slot in given:
+            return named or str(given[slot])
+        value = self.saved(node).get(slot)
+        return numbers(value, 4) if value is not None else "?"
 
     def symbols(self, node: Node) -> dict[str, str]:
         """Formula name -> what it is here: `self` -> `x`, `result` -> `h`, `exponent` -> `2`."""
@@ -247,7 +265,7 @@ class Writer:
             name, _ = formula_for(node.name, place, len(node.inputs))
             if edge and name.isidentifier():
                 found[name] = self.name(self.nodes[edge[0]], edge[1])
-        for name, value in {**dict(node.arguments), **self.saved[node.id]}.items():
+        for name, value in {**dict(node.arguments), **self.saved(node)}.items():
             if name not in found and (isinstance(value, (int, float)) and not isinstance(value, bool) or getattr(value, "size", 2) == 1):
                 found[name] = numbers(value)
         for saved in node.saved:
