@@ -92,7 +92,9 @@ def any_observed() -> bool:
 def lookup(node: Any) -> Observation | None:
     """Return what was seen of a node, if anything: what was recorded, and beside it what a witness tells."""
     kept = _kept(node)
-    told = next(filter(None, (ask(node) for ask in node_witnesses)), None)
+    told = None
+    for ask in node_witnesses:
+        told = told or ask(node)
     if kept and told:
         return told._replace(**{name: value for name, value in kept._asdict().items() if value})
     return kept or told

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-from functools import lru_cache
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 from gradrepl.graphs import observations
 from gradrepl.graphs.model import Cut, Source
 from gradrepl.insight.history import HISTORY, Seen
-from gradrepl.insight.places import Place
+from gradrepl.insight.places import Place, once_per_place
 
 CUTS = {"detach": "detach()", "data": ".data", "no_grad": "under no_grad"}
 
@@ -95,9 +94,14 @@ def seen(node: Any) -> Seen | None:
     return watching.seen(node) if watching and node is not None else None
 
 
-@lru_cache(4000)
-def source_of(place: Place) -> Source:
+@once_per_place
+def source_at(code: CodeType, instruction: int) -> Source:
+    place = Place(code, instruction)
     return Source(place.filename, place.line, place.text)
+
+
+def source_of(place: Place) -> Source:
+    return source_at(*place)
 
 
 def node_seen(node: Any) -> observations.Observation | None:
@@ -107,7 +111,7 @@ def node_seen(node: Any) -> observations.Observation | None:
         return None
     inner = watching.inner(node) if hasattr(watching, "inner") else ""
     values = lambda: tuple([None if value is None else watching.tensor(value) for value in kept.values])
-    return observations.Observation(source_of(kept.where), values, inner=inner)
+    return observations.Observation(source_at(*kept.place), values, inner=inner)
 
 
 def cut_seen(tensor: Any) -> Cut | None:

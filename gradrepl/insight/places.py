@@ -7,12 +7,14 @@ import linecache
 import os
 import re
 import sys
+from collections.abc import Callable
 from functools import lru_cache
 from types import CodeType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 PACKAGE = os.path.dirname(os.path.dirname(__file__))
 LIBRARY = os.path.dirname(os.__file__)
+MOST_KEPT = 4000  # places whose text is kept
 _foreign: dict[str, bool] = {}  # filename -> not the user's own code
 generated: dict = {}  # the namespace of functions that an engine writes by itself; an observer puts it here
 
@@ -60,7 +62,22 @@ class Place(NamedTuple):
         return source_of(self.filename, statement) if statement is not None else self.text
 
 
-@lru_cache(2000)
+def once_per_place(read: Callable[[CodeType, int], Any]) -> Callable[[CodeType, int], Any]:
+    """Keep what is read of places, by the identity of their code: to hash it means to hash all its constants."""
+    kept: dict[tuple[int, int], tuple[CodeType, Any]] = {}
+
+    def known(code: CodeType, instruction: int) -> Any:
+        found = kept.get((id(code), instruction))
+        if found is None:
+            if len(kept) >= MOST_KEPT:
+                kept.clear()
+            found = kept[id(code), instruction] = code, read(code, instruction)
+        return found[1]
+
+    return known
+
+
+@once_per_place
 def _position(code: CodeType, instruction: int) -> Position:
     for number, found in enumerate(code.co_positions()):
         if number == instruction // 2:
@@ -70,7 +87,7 @@ def _position(code: CodeType, instruction: int) -> Position:
     return Position(code.co_firstlineno, code.co_firstlineno, 0, -1)
 
 
-@lru_cache(2000)
+@once_per_place
 def _text(code: CodeType, instruction: int) -> str:
     return segment(code.co_filename, _position(code, instruction))
 
