@@ -84,3 +84,17 @@ enc.eval()
 with torch.no_grad():
     print(enc(q, src_key_padding_mask=pad))
 print(nn.Transformer.generate_square_subsequent_mask(3))
+
+from torch.nn.attention.bias import CausalVariant, causal_lower_right, causal_upper_left  # noqa: E402
+
+torch.manual_seed(9)
+q, k, v = torch.rand(1, 2, 3, 4), torch.rand(1, 2, 4, 4), torch.rand(1, 2, 4, 4)
+for make in causal_upper_left, causal_lower_right:
+    bias = make(3, 4)
+    print(bias, type(bias), bias.seq_len_q, bias.seq_len_kv)
+    print(torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=bias))
+    try:
+        print(make(3))
+    except AssertionError as e:
+        print(e)
+print(list(CausalVariant))
