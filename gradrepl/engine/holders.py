@@ -10,9 +10,10 @@ from gradrepl.engine.views import View
 def use_count(self):
     """PyTorch's count of references: one for the program's, one for each time it is saved or viewed, one for a leaf in any graph."""
     holders = gc.get_referrers(self)
+    ends = [holder for holder in holders if type(holder) is tuple]  # what `next_ends` of a node may be
     nodes = [holder for holder in holders if isinstance(holder, Node)]
     saved = sum([value is self for node in nodes for value in node.saved_values])
-    in_graph = any([isinstance(node, AccumulateGrad) or any([end is self for end in node._ends()]) for node in nodes])
+    in_graph = any([isinstance(node, AccumulateGrad) for node in nodes]) or any([isinstance(x, Node) for x in gc.get_referrers(*ends)])
     return 1 + saved + in_graph + sum([isinstance(holder, View) for holder in holders])
 
 

@@ -9,7 +9,7 @@ from heapq import heapify, heappop, heappush
 from gradrepl.engine import execution
 from gradrepl.engine.execution import END
 from gradrepl.engine.modes import here
-from gradrepl.engine.node import Node, accumulator
+from gradrepl.engine.node import AccumulateGrad, Node, accumulator
 from gradrepl.engine.tensor import Tensor
 
 OUTSIDE = "{} should only be called during the backward pass"
@@ -79,7 +79,7 @@ def will_run_node(node):
         raise RuntimeError(f"_will_engine_execute_node expects an grad_fn, but got {type(node).__name__}")
     if here.run is None:
         raise RuntimeError(OUTSIDE.format("_get_should_execute_nodes"))
-    return will_run((node.variable if node.is_accumulator else node, 0), here.run)
+    return will_run((node.variable if type(node) is AccumulateGrad else node, 0), here.run)
 
 
 def execution_order():

@@ -7,7 +7,7 @@ import numpy as np
 from gradrepl.engine.messages import SCALAR_TYPES
 from gradrepl.engine.missing import NotImplementedNode
 from gradrepl.engine.modes import here
-from gradrepl.engine.node import edge_of
+from gradrepl.engine.node import RenewedLeaf, edge_of
 from gradrepl.engine.public import publish
 from gradrepl.engine.views import check_write, geometry_of, offset, storage, strided, written
 
@@ -28,6 +28,8 @@ def set_(self, source=None, storage_offset=0, size=None, stride=None):
         node = NotImplementedNode("set_", edges, array)
     self.array = array
     written(self, node)
+    if self.needs_grad and self.is_leaf:
+        self.node = RenewedLeaf(self)
     return self
 
 
@@ -44,7 +46,7 @@ def resize_(self, *size, memory_format=None):
             raise TypeError(f"resize_(): argument 'size' (position 1) must be tuple of ints, not {type(n).__name__}")
         if n < 0:
             raise RuntimeError("numel: integer multiplication overflow")
-    if self.requires_grad and here.records:
+    if self.requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
     check_write(self, False, True)
     if size == self.array.shape:

@@ -48,7 +48,8 @@ class _Functions:
 class _CachedTensors:
     """Tensors that a program names as kept elsewhere, without keeping them."""
 
-    on, known = False, _weakref.WeakValueDictionary()  # by id: tensors compare elementwise
+    on = False
+    known: _weakref.WeakValueDictionary = _weakref.WeakValueDictionary()  # by id: tensors compare elementwise
 
 
 def _set_cached_tensors_enabled(enabled):

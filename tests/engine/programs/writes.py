@@ -175,3 +175,30 @@ attempt(lambda: torch.is_grad_enabled())
 torch.set_grad_enabled(True)
 attempt(lambda: torch.no_grad)
 attempt(lambda: torch.autograd.no_grad)
+
+
+# a leaf that is made to stand on other memory: graphs from before lead to what it was
+leaf = torch.tensor([1.0, 2.0], requires_grad=True)
+edge, old = torch.autograd.graph.get_gradient_edge(leaf), leaf.sin()
+with torch.no_grad():
+    leaf.set_(torch.tensor([3.0, 4.0, 5.0]))
+print(leaf.is_leaf, leaf.grad_fn, leaf.requires_grad, leaf)
+attempt(lambda: torch.autograd.grad(old.sum(), leaf, retain_graph=True))
+attempt(lambda: torch.autograd.grad(old.sum(), edge, retain_graph=True))
+new = leaf * 2
+ends = [(leaf * factor).grad_fn.next_functions[0][0] for factor in (2, 3)]
+print(ends[0].name(), ends[0] is ends[1], ends[0] is edge.node)
+attempt(lambda: torch.autograd.grad(new.sum(), [leaf, edge], retain_graph=True, allow_unused=True))
+new.sum().backward()
+print(leaf.grad)
+attempt(lambda: old.sum().backward())
+leaf.register_hook(lambda gradient: print("hook", gradient))
+leaf.register_post_accumulate_grad_hook(lambda tensor: print("accumulated", tensor.grad))
+(leaf * leaf).sum().backward()
+attempt(lambda: torch.autograd.grad((leaf * leaf).sum(), leaf))
+attempt(lambda: leaf.add_(1))
+attempt(lambda: leaf.view(3).add_(1))
+(leaf * 2).sum().backward(inputs=[leaf])
+print(leaf.grad, leaf.requires_grad_(False).requires_grad)
+with torch.no_grad():
+    attempt(lambda: torch.ones(2, requires_grad=True).resize_(1))
