@@ -4,6 +4,7 @@ __name__ = __name__.removeprefix("gradrepl.")
 
 from gradrepl import torch
 from gradrepl.engine.names import NAMES
+from gradrepl.engine.ops.shapes import unfold
 from gradrepl.engine.tensor import Tensor
 
 

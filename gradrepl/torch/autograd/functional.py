@@ -304,3 +304,15 @@ def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, out
 
     found = jacobian(gradient, inputs, create_graph=create_graph, strict=strict, vectorize=vectorize, strategy=outer_jacobian_strategy)
     return found if several else found[0][0]
+
+
+def _construct_standard_basis_for(tensors, tensor_numels):
+    """For each tensor, the rows of a unit matrix over all elements of all tensors that belong to its own."""
+    total = sum(tensor_numels)
+    chunks, start = [], 0
+    for tensor, count in zip(tensors, tensor_numels):
+        chunk = tensor.new_zeros(total, count)
+        chunk.diagonal(-start).fill_(1)
+        chunks.append(chunk)
+        start += count
+    return tuple(chunks)
