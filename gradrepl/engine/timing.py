@@ -24,7 +24,7 @@ EVALUATE = "autograd::engine::evaluate_function: "
 WRITTEN = re.compile(r"<(?!frozen )(?:torch (?P<function>\w+)|(?P<node>\w+?)(?:Backward\d+)? (?P<form>\w*))>")
 SPECIAL = {
     accumulate.__code__: lambda frame: ("torch::autograd::AccumulateGrad", -1),
-    BackwardCFunction.apply.__code__: lambda frame: (frame.f_locals["self"].name(), frame.f_locals["self"].sequence_nr),
+    BackwardCFunction._run.__code__: lambda frame: (frame.f_locals["self"].name(), frame.f_locals["self"].sequence_nr),
 }
 
 

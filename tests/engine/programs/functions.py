@@ -189,3 +189,24 @@ for (
 tried("name", lambda: idle.name())
 tried("called", lambda: idle(p))
 idle.register_hook(print).remove()
+
+
+# a node's backward, called by hand
+doubled, tripled, _ = InAList.apply(p, q)
+tried("in a list", lambda: doubled.grad_fn.apply(torch.ones(2), torch.ones(2) * 2, None))
+
+
+class Plain(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        return x * 2 + y
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient * 2, gradient
+
+
+node = Plain.apply(p, q).grad_fn
+tried("by hand", lambda: node.apply(torch.ones(2)))
+tried("without", lambda: node.apply())
+tried("too many", lambda: node.apply(torch.ones(2), torch.ones(2)))
