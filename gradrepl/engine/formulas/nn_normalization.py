@@ -1,10 +1,12 @@
 """Derivatives of the normalisations: an op of its own for the first, the op taken apart for the others."""
 
+import numpy as np
+
 from gradrepl.engine.backward import grad as gradients
 from gradrepl.engine.declare import formula
 from gradrepl.engine.gradients import arrays
 from gradrepl.engine.modes import enable_grad, is_grad_enabled
-from gradrepl.engine.ops.nn_normalization import batch_norm_backward_parts, layer_norm_backward_parts
+from gradrepl.engine.ops.nn_normalization import batch_norm_backward_parts, centered, channel_sums, layer_norm_backward_parts
 from gradrepl.engine.tensor import Tensor
 
 
@@ -127,6 +129,26 @@ def native_group_norm_backward(grads, input, mean, rstd, weight, N, C, HxW, grou
         of_input,
         (grad * normed).sum((0, 3)).reshape(-1) if mask[1] else None,
         grad.sum((0, 3)).reshape(-1) if mask[2] else None,
+    ]
+
+
+@arrays(native_group_norm_backward)
+def native_group_norm_backward_of_arrays(grads, input, mean, rstd, weight, N, C, HxW, group, eps, mask):  # noqa: N803
+    grad, *of_statistics = grads
+    rows, x = (N, group, C // group, HxW), input.reshape(N * group, C // group * HxW)
+    grad = np.zeros(rows, input.dtype) if grad is None else grad.reshape(rows)
+    normed = ((x - mean.reshape(-1, 1)) * rstd.reshape(-1, 1)).reshape(rows)
+    of_input = None
+    if mask[0]:
+        of_input = centered(grad if weight is None else grad * weight.reshape(1, group, -1, 1), normed, rstd)
+        for of_one, slope in zip(of_statistics, (1, -normed * np.square(rstd.reshape(N, group, 1, 1)))):
+            if of_one is not None:
+                of_input += of_one.reshape(N, group, 1, 1) * slope / (C // group * HxW)
+        of_input = of_input.reshape(input.shape)
+    return [
+        of_input,
+        channel_sums((grad * normed).reshape(N, C, HxW)).astype(input.dtype) if mask[1] else None,
+        channel_sums(grad.reshape(N, C, HxW)).astype(input.dtype) if mask[2] else None,
     ]
 
 

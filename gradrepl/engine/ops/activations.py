@@ -6,6 +6,7 @@ from gradrepl.engine import single
 from gradrepl.engine.declare import Array, op
 from gradrepl.engine.dims import wrap_dim
 from gradrepl.engine.lazy import special
+from gradrepl.engine.masks import chosen, zeroed
 from gradrepl.engine.ops.pointwise import as_dtype, in_place
 from gradrepl.engine.promotion import SCALARS, in_single
 from gradrepl.engine.public import FUNCTIONS, guarded, publish
@@ -23,19 +24,7 @@ def logistic(array):
 
 def piecewise(array, condition, inside, outside):
     """`inside` where the condition holds, `outside` elsewhere, in the array's dtype."""
-    return np.where(condition, inside, outside).astype(array.dtype, copy=False)
-
-
-BITS = {n: np.dtype(f"i{n}") for n in (2, 4, 8)}  # the integers as wide as a float
-
-
-def zeroed(array, gone):
-    """The array with zeros where the condition holds: a bit mask, for NumPy's `where` branches at every element, ten times as long."""
-    bits = BITS[array.dtype.itemsize]
-    kept = gone.astype(bits)
-    kept -= 1
-    kept &= array.view(bits)
-    return kept.view(array.dtype)
+    return chosen(condition, inside, outside, array.dtype)
 
 
 @op("ReluBackward0", self="threshold_backward(grad, result, 0)")

@@ -4,6 +4,7 @@ import numpy as np
 
 from gradrepl.engine.declare import Array, op
 from gradrepl.engine.dtypes import Default
+from gradrepl.engine.masks import chosen
 from gradrepl.engine.messages import SCALAR_TYPES
 from gradrepl.engine.ops.pointwise import PAIR, in_place, number_tensor, reflected
 from gradrepl.engine.promotion import SCALARS, alike, fitting, number_as, result_dtype, shape_error
@@ -212,7 +213,7 @@ def equal(self, other):
 def where_tensors(condition: Array, self, other):
     self, other = alike(self, other)
     try:
-        return np.where(condition, self, other)
+        return chosen(condition, self, other, self.dtype)
     except ValueError as error:
         raise shape_error(error, condition, self) if not fits(condition, self) else shape_error(error, self, other) from None
 
@@ -228,11 +229,11 @@ def choose(condition, self=None, other=None):
     if condition.array.dtype.kind != "b" and condition.array.dtype != np.uint8:
         kind = SCALARS[condition.array.dtype.name]
         raise RuntimeError(f"where expected condition to be a boolean tensor, but got a tensor with dtype {kind}")
-    chosen = [x if isinstance(x, Tensor) else number_tensor(x) for x in (self, other)]
+    both = [x if isinstance(x, Tensor) else number_tensor(x) for x in (self, other)]
     for value, place in ((self, 0), (other, 1)):
         if not isinstance(value, Tensor):
-            chosen[place] = number_for(value, chosen[1 - place] if isinstance((self, other)[1 - place], Tensor) else None)
-    return where_tensors(condition, *chosen)
+            both[place] = number_for(value, both[1 - place] if isinstance((self, other)[1 - place], Tensor) else None)
+    return where_tensors(condition, *both)
 
 
 def number_for(number, beside):
@@ -248,14 +249,14 @@ def where_method(self, condition, other):
 
 @op("MaskedFillBackward0", self="masked_fill(grad, mask, 0)")
 def masked_fill_number(self, mask: Array, value):
-    return np.where(checked_mask(mask, self), number_as(value, self.dtype), self)
+    return chosen(checked_mask(mask, self), number_as(value, self.dtype), self, self.dtype)
 
 
 @op("MaskedFillBackward1", self="masked_fill(grad, mask, 0)", value="masked_fill_backward(grad, mask)")
 def masked_fill_tensor(self, mask: Array, value):
     if value.ndim:
         raise RuntimeError(f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s).")
-    return np.where(checked_mask(mask, self), value.astype(self.dtype), self)
+    return chosen(checked_mask(mask, self), value, self, self.dtype)
 
 
 def checked_mask(mask, self):

@@ -23,6 +23,26 @@ def precise(x):
     return x if x.dtype.kind == "c" else x.astype(np.float64)
 
 
+def row_sums(rows):
+    """The sum of every row: by BLAS, in half the time of NumPy's own."""
+    return rows.dot(np.ones(rows.shape[1], rows.dtype))
+
+
+def moments(rows):
+    """The mean and the variance of every row."""
+    wide = precise(rows)
+    mean = row_sums(wide) / rows.shape[1]
+    away = wide - mean[:, None]
+    return mean, np.einsum("ij,ij->i", away, away) / rows.shape[1]
+
+
+def channel_sums(x):
+    """The sums over everything but channels, the second dimension."""
+    rows = precise(x).reshape(x.shape[0] * x.shape[1], math.prod(x.shape[2:]))
+    sums = row_sums(rows) if x.ndim > 2 else rows
+    return np.ones(x.shape[0], rows.dtype).dot(sums.reshape(x.shape[:2]))
+
+
 # ---- batch normalisation
 
 
@@ -36,13 +56,13 @@ def precise(x):
 )
 def native_batch_norm(input, weight: Maybe, bias: Maybe, running_mean: Maybe, running_var: Maybe, training, momentum, eps):
     """(normalised, mean, 1 / deviation); in training the running statistics are moved, without counting as a write."""
-    axes = (0, *range(2, input.ndim))
     if training:
         wide = precise(input)
-        mean = wide.mean(axes)
-        var = np.square(wide - per_channel(mean, input.ndim)).mean(axes)
+        count = input.size / max(input.shape[1], 1)
+        mean = channel_sums(wide) / count
+        var = channel_sums(np.square(wide - per_channel(mean, input.ndim))) / count
         move(running_mean, mean, momentum)
-        move(running_var, var * (count := input.size // max(input.shape[1], 1)) / max(count - 1, 1), momentum)
+        move(running_var, var * count / max(count - 1, 1), momentum)
         mean, inverse = mean.astype(input.dtype), (1 / np.sqrt(var + eps)).astype(input.dtype)
         saved = mean, inverse
     else:
@@ -72,10 +92,10 @@ def batch_norm_backward_parts(
     grad_out, input, weight: Maybe, running_mean: Maybe, running_var: Maybe, save_mean: Array, save_invstd: Array, train, eps, output_mask
 ):
     """Of the gradients of input, weight and bias those that are asked for."""
-    axes, ndim, parts = (0, *range(2, input.ndim)), input.ndim, []
+    ndim, parts = input.ndim, []
     mean, inverse = (save_mean, save_invstd) if train else (running_mean, 1 / np.sqrt(running_var + running_var.dtype.type(eps)))
     normed = (input - per_channel(mean, ndim)) * per_channel(inverse, ndim)
-    total, weighed = precise(grad_out).sum(axes), precise(grad_out * normed).sum(axes)
+    total, weighed = channel_sums(grad_out), channel_sums(grad_out * normed)
     if output_mask[0]:
         scale = per_channel(inverse if weight is None else inverse * weight, ndim)
         if train:
@@ -134,12 +154,11 @@ def instance_norm(input, weight, bias, running_mean, running_var, use_input_stat
 )
 def native_layer_norm(input, normalized_shape, weight: Maybe, bias: Maybe, eps):
     lead = input.ndim - len(normalized_shape)
-    axes = tuple(range(lead, input.ndim))
-    wide = precise(input)
-    mean = wide.mean(axes, keepdims=True)
-    inverse = (1 / np.sqrt(np.square(wide - mean).mean(axes, keepdims=True) + eps)).astype(input.dtype)
-    mean = mean.astype(input.dtype)
-    out = input * inverse + -mean * inverse
+    kept = *input.shape[:lead], *(1,) * len(normalized_shape)
+    mean, var = moments(input.reshape(math.prod(kept), math.prod(normalized_shape)))
+    mean, inverse = (x.astype(input.dtype).reshape(kept) for x in (mean, 1 / np.sqrt(var + eps)))
+    out = input * inverse
+    out -= mean * inverse
     if weight is not None:
         out *= weight
     if bias is not None:
@@ -157,17 +176,27 @@ def native_layer_norm(input, normalized_shape, weight: Maybe, bias: Maybe, eps):
 )
 def layer_norm_backward_parts(grad_out, input, normalized_shape, mean: Array, rstd: Array, weight: Maybe, output_mask):
     lead = input.ndim - len(normalized_shape)
-    axes, others, parts = tuple(range(lead, input.ndim)), tuple(range(lead)), []
+    others, parts = tuple(range(lead)), []
     normed = (input - mean) * rstd
     if output_mask[0]:
         grad = grad_out if weight is None else grad_out * weight
-        slope = (grad * normed).mean(axes, keepdims=True)
-        parts.append((grad - grad.mean(axes, keepdims=True) - normed * slope) * rstd)
+        parts.append(centered(grad, normed, rstd))
     if output_mask[1]:
         parts.append((grad_out * normed).sum(others))
     if output_mask[2]:
         parts.append(grad_out.sum(others))
     return parts
+
+
+def centered(grad, normed, rstd):
+    """The gradient of rows, given that of what they were normalised to."""
+    rows, normed = (x.reshape(rstd.size, x.size // max(rstd.size, 1)) for x in (grad, normed))
+    count = rows.dtype.type(rows.shape[1])
+    center, slope = row_sums(rows) / count, np.einsum("ij,ij->i", rows, normed) / count
+    answer = rows - center[:, None]
+    answer -= normed * slope[:, None]
+    answer *= rstd.reshape(-1, 1)
+    return answer.reshape(grad.shape)
 
 
 def check_normalized(input, normalized_shape, weight, bias, star="*, "):
@@ -203,10 +232,9 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5, cudnn_
     outputs="result0, result1, result2",
 )
 def native_group_norm(input, weight: Maybe, bias: Maybe, N, C, HxW, group, eps):  # noqa: N803
-    wide = precise(input).reshape(N, group, C // group * HxW)
-    mean = wide.mean(2)
-    inverse = (1 / np.sqrt(np.square(wide - mean[..., None]).mean(2) + eps)).astype(input.dtype)
-    mean, per = mean.astype(input.dtype), C // group
+    mean, var = moments(input.reshape(N * group, C // group * HxW))
+    mean, inverse = (x.astype(input.dtype).reshape(N, group) for x in (mean, 1 / np.sqrt(var + eps)))
+    per = C // group
     scale, shift = np.repeat(inverse, per, 1), np.repeat(mean, per, 1)
     scale = scale if weight is None else scale * weight
     shift = -scale * shift if bias is None else -scale * shift + bias
