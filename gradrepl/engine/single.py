@@ -143,19 +143,19 @@ def softmax_total(array, dim):
     if array.dtype is not SINGLE:
         return np.add.reduce(array, dim, keepdims=True)
     if dim != array.ndim - 1:
-        return np.add.accumulate(array, dim).take([-1], dim)
-    return lane_sums(array)[..., None]
+        return in_turn(array, dim).reshape(*array.shape[:dim], 1, *array.shape[dim + 1 :])
+    return lane_sums(np.ascontiguousarray(front(array, -1)))[..., None]
 
 
-def lane_sums(rows, lanes=16):
-    """Lines shorter than a vector are added up in turn, longer ones lane by lane, and then the halves of the lanes."""
-    length = rows.shape[-1]
+def lane_sums(lines, lanes=16):
+    """Fewer lines than a vector has lanes are added up in turn, more of them lane by lane, and then the halves of the lanes."""
+    length = len(lines)
     if length < lanes:
-        return in_turn(np.ascontiguousarray(front(rows, -1)))
+        return in_turn(lines)
     whole = length // lanes * lanes
-    vectors = in_turn(front(rows[..., :whole].reshape((*rows.shape[:-1], -1, lanes)), -2))
-    vectors[..., : length - whole] += rows[..., whole:]
-    while vectors.shape[-1] > 1:
-        half = vectors.shape[-1] // 2
-        vectors = vectors[..., :half] + vectors[..., half:]
-    return vectors[..., 0]
+    vectors = in_turn(lines[:whole].reshape((-1, lanes, *lines.shape[1:])))
+    vectors[: length - whole] += lines[whole:]
+    while len(vectors) > 1:
+        half = len(vectors) // 2
+        vectors = vectors[:half] + vectors[half:]
+    return vectors[0]
