@@ -22,7 +22,7 @@ def _safe_softmax(self, dim, dtype=None):
     if not x.size:
         return x.copy()
     empty = np.isneginf(x).all(dim, keepdims=True)
-    return np.where(empty, x.dtype.type(0), softmax_of(np.where(empty, x.dtype.type(0), x), dim))
+    return np.where(empty, x.dtype.type(0), softmax_of(np.where(empty, x.dtype.type(0), x), dim % x.ndim))
 
 
 @op(
