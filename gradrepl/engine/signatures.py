@@ -254,7 +254,8 @@ def signatures(home, name):
     if home == "functional":
         name = RENAMED.get(name, name)
         return signatures("nn", name) or signatures("functions", name)
-    return [Signature(text) for text in table().get((home, name), ())]
+    found = [Signature(text) for text in table().get((home, name), ())]
+    return sorted(found, key=lambda signature: signature.hidden)  # what is only still understood is tried last
 
 
 def bound_arguments(options, args, kwargs):
