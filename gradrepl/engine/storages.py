@@ -46,7 +46,7 @@ def resize_(self, *size, memory_format=None):
             raise TypeError(f"resize_(): argument 'size' (position 1) must be tuple of ints, not {type(n).__name__}")
         if n < 0:
             raise RuntimeError("numel: integer multiplication overflow")
-    if self.requires_grad:
+    if self.requires_grad and not here.inference:
         raise RuntimeError("cannot resize variables that require grad")
     check_write(self, False, True)
     if size == self.array.shape:

@@ -12,7 +12,7 @@ def _slice(self, dim=0, start=None, end=None, step=1):
     return self[(slice(None),) * (dim % self.dim()) + (slice(start, end, step),)]
 
 
-RENAMED = {"alias": NAMES["alias_of"], "slice": _slice, "unfold": Tensor.unfold}
+RENAMED = {"alias": NAMES["alias_of"], "slice": _slice, "unfold": unfold}
 
 
 def found(name):

@@ -81,8 +81,8 @@ def check_cdist(x1, x2, p):
         raise RuntimeError("cdist only supports non-negative p values")
 
 
-@op("PdistBackward0", self="pdist_backward(grad, self, p, result)")
-def pdist_forward(self, p=2.0):
+@op("PdistBackward0", self="_pdist_backward(grad, self, p, result)")
+def _pdist_forward(self, p=2.0):
     first, second = np.triu_indices(self.shape[0], 1)
     return norm_of(self[first] - self[second], p, (-1,), False).astype(self.dtype, copy=False)
 
@@ -93,7 +93,7 @@ def pdist_forward(self, p=2.0):
     self="not_implemented('_pdist_backward')",
     pdist="not_implemented('_pdist_backward')",
 )
-def pdist_backward(grad, self, p, pdist):
+def _pdist_backward(grad, self, p, pdist):
     first, second = np.triu_indices(self.shape[0], 1)
     pulled = pull(grad, self[first] - self[second], pdist, p)
     result = np.zeros_like(self)
@@ -109,7 +109,7 @@ def pdist(input, p=2):
         raise RuntimeError("pdist only supports floating-point dtypes")
     if p < 0:
         raise RuntimeError("pdist only supports non-negative p values")
-    return pdist_forward(input.contiguous(), float(p))
+    return _pdist_forward(input.contiguous(), float(p))
 
 
 publish(globals(), functions="cdist pdist")
