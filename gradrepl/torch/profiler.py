@@ -72,7 +72,7 @@ class profile:
         use_cuda=None,
     ):
         self.schedule, self.on_trace_ready, self.record_shapes = schedule, on_trace_ready, record_shapes
-        self.step_num, self.profiler, self.running = 0, None, False
+        self.step_num, self.profiler, self.running, self._label = 0, None, False, None
 
     @property
     def current_action(self):
@@ -82,10 +82,15 @@ class profile:
         if not self.running and self.current_action in (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE):
             self.profiler, self.running = _autograd_profiler.profile(record_shapes=self.record_shapes), True
             self.profiler.__enter__()
+        if self.running and self.schedule:
+            self._label = record_function(f"ProfilerStep#{self.step_num}").__enter__()
 
     def _end(self):
         if self.running:
             self.running = False
+            if self._label:
+                self._label.__exit__(None, None, None)
+                self._label = None
             self.profiler.__exit__(None, None, None)
             if self.on_trace_ready:
                 self.on_trace_ready(self)
@@ -98,9 +103,13 @@ class profile:
 
     def step(self):
         """A step of the loop is over."""
-        if self.schedule and self.current_action is ProfilerAction.RECORD_AND_SAVE:
-            self._end()
+        over = self.schedule and self.current_action is ProfilerAction.RECORD_AND_SAVE
         self.step_num += 1
+        if over:
+            self._end()
+        elif self._label:
+            self._label.__exit__(None, None, None)
+            self._label = None
         self._begin()
 
     def __enter__(self):

@@ -67,7 +67,8 @@ class profile:
         shapes = [] if span.shapes is None and self.record_shapes else span.shapes
         forward = 1 if span.backward and span.sequence_nr >= 0 else 0
         number = dict(sequence_nr=span.sequence_nr, scope=span.scope, fwd_thread=forward)
-        return FunctionEvent(id, span.name, 1, start, end, overload_name="", input_shapes=shapes, stack=[], **number)
+        name = "ProfilerStep*" if span.name.startswith("ProfilerStep#") else span.name
+        return FunctionEvent(id, name, 1, start, end, overload_name="", input_shapes=shapes, stack=[], trace_name=span.name, **number)
 
     @property
     def function_events(self):

@@ -1,5 +1,7 @@
 """Profiles: which events there are, inside what, on what; sums and tables of events with given times."""
 
+import importlib
+
 profile, record_function = torch.autograd.profiler.profile, torch.autograd.profiler.record_function
 util = torch.autograd.profiler_util
 
@@ -81,3 +83,26 @@ total += given[1]
 total.add(given[2]).add(total)
 print(total.key, total.count, total.cpu_time_total, total.cpu_time, total.self_cpu_time_total_str, total.device_time_total)
 print([util._format_time(time) for time in (0, 0.5, 999.9994, 1000, 61234567)])
+
+# a loop of which some steps are measured
+steps = importlib.import_module(f"{torch.__spec__.name}.profiler")
+plan = steps.schedule(wait=1, warmup=1, active=2, repeat=2, skip_first=1)
+print([plan(step).name for step in range(11)])
+seen = []
+
+
+def ready(told):
+    names = [event.name for event in told.events() if event.name in ("a function", "ProfilerStep*")]
+    seen.append((told.step_num, names))
+
+
+with steps.profile(activities=[steps.ProfilerActivity.CPU], schedule=plan, on_trace_ready=ready) as told:
+    for _ in range(11):
+        work(x)
+        told.step()
+print(seen)
+told = steps.profile()
+told.start()
+work(x)
+told.stop()
+print([event.key for event in told.key_averages() if event.key in ours])
