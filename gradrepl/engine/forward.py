@@ -348,7 +348,9 @@ def tangents_through(node, tangents, outputs, several, only_forward):
 
 def twice_differentiated(node, tangents, outputs, graph):
     """The node's gradients are linear in what flows back; the derivative of that, against the tangents, is the forward derivative."""
-    dummies = [tensor_of(np.ones(x.array.shape, x.array.dtype)).requires_grad_() for x in outputs]
+    dummies = [tensor_of(np.ones(x.array.shape, x.array.dtype)) for x in outputs]
+    for dummy in dummies:
+        dummy.needs_grad = True
     grads = dummies + [None] * (len(node.output_metas) - len(dummies))
     answers = node.apply(grads, [t is not None for t in tangents])
     pairs = []

@@ -70,7 +70,9 @@ def make_subclass(cls, data, require_grad=False, **options):
     if not isinstance(data, Tensor):
         raise TypeError(f"_make_subclass(): argument 'data' (position 2) must be Tensor, not {type(data).__name__}")
     twin = tensor_of(data.array, cls)
-    return twin.requires_grad_(True) if require_grad else twin
+    if require_grad:
+        twin.requires_grad = True
+    return twin
 
 
 def has_own_torch_function(value):

@@ -121,6 +121,12 @@ SAMPLES = [
         "v.clone().copy_(x)",
         "v.clone().index_put_((l,), x[:2])",
     ),
+    *mapped("a.clone(), b", "x.clamp_(0, 1)", "x.addcmul_(y, y)", "x.cumsum_(0)", "x.fill_(y[0])", "x[0:2].mul_(y[1])", "x.lerp_(y, 0.5)"),
+    *mapped("a.clone(), b, j", "x.scatter_(0, z, y)", "x.index_put_((z,), y, accumulate=True)", "x.scatter_add_(0, z, y)"),
+    *mapped("a", "x.requires_grad_()", "x.data", "x.untyped_storage()", "c.detach().scatter_(0, l, x[:2])", "x.retain_grad()"),
+    *mapped(
+        "q", "x.renorm(2, 0, 1.0)", "x.histc(3)", "torch.vander(x[0])", "f.cross_entropy(x, x.detach().argmax(1), label_smoothing=0.1)"
+    ),
     # where the batch stands before and after
     "vmap(lambda x: x * 2, in_dims=1)(a)",
     "vmap(lambda x: x * 2, out_dims=1)(a)",
@@ -138,6 +144,7 @@ SAMPLES = [
     "vmap(vmap(lambda x: x.sum()))(q)",
     "vmap(vmap(torch.dot, (None, 0)), (0, None))(a, b)",
     "vmap(lambda x: vmap(lambda y: x @ y)(q))(a)",
+    "vmap(lambda x: vmap(lambda y: x[:, y])(j))(q)",
     # what cannot be done
     *mapped("a", "x.item()", "x[0].item()", "float(x[0])", "bool(x[0] > 1)", "x if x.sum() > 1 else -x", "x.tolist()", "x.numpy()"),
     *mapped("a", "x.nonzero()", "x[x > 1]", "x.masked_select(x > 1)", "x.unique()", "torch.equal(x, x)", "torch.allclose(x, x)"),

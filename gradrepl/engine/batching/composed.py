@@ -42,7 +42,7 @@ def reflected(name, plain):
     return operator
 
 
-BARE = {"__repr__", "__format__", "__init__", "__new__", "__hash__"}
+BARE = {"__repr__", "__format__", "__init__", "__new__", "__hash__", "__deepcopy__"}
 for name, function in list(vars(Tensor).items()):
     if not (name.startswith("__") and isinstance(function, FunctionType)) or name in BARE:
         continue

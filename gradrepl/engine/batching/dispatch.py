@@ -26,9 +26,18 @@ SLOW = (
 )
 # what PyTorch has no rule for either, and warns of; the name of the overload
 UNRULED = dict(
-    take="take", put_op="put_", masked_fill_tensor="masked_fill.Tensor", histc="histc", bincount="bincount", quantile="quantile.scalar",
+    take="take", put_op="put_", masked_fill_tensor="masked_fill.Tensor", histc="histc", bincount="bincount", renorm="renorm", quantile="quantile.scalar",
     vander="vander", isclose="isclose", multi_margin_loss="multi_margin_loss", bilinear="bilinear", pdist_forward="pdist",
     _scaled_dot_product_flash_attention_for_cpu="_scaled_dot_product_flash_attention_for_cpu", nanquantile="nanquantile.scalar",
+)  # fmt: skip
+UNRULED_IN_PLACE = dict(
+    clamp_numbers="clamp_", clamp_tensors="clamp_.Tensor", lerp_scalar="lerp_.Scalar", lerp_tensor="lerp_.Tensor", addcmul="addcmul_",
+    addcdiv="addcdiv_", scatter_src="scatter_.src", scatter_value="scatter_.value", index_copy="index_copy_", pow_tensor="pow_.Tensor",
+    remainder_tensor="remainder_.Tensor", remainder_scalar="remainder_.Scalar", fmod_tensor="fmod_.Tensor", fmod_scalar="fmod_.Scalar",
+    hypot="hypot_", floor_divided="floor_divide_.Tensor", cumsum_dim="cumsum_", cumprod_dim="cumprod_", tril="tril_", triu="triu_",
+    addmm_op="addmm_", addmv_op="addmv_", addr_op="addr_", baddbmm_op="baddbmm_", addbmm_op="addbmm_", ge_tensor="ge_.Tensor",
+    gt_tensor="gt_.Tensor", le_tensor="le_.Tensor", lt_tensor="lt_.Tensor", eq_tensor="eq_.Tensor", ne_tensor="ne_.Tensor",
+    renorm="renorm_", put_op="put_", masked_fill_tensor="masked_fill_.Tensor",
 )  # fmt: skip
 RULES: dict = {}  # the name of an op, or of a public function, -> its rule: rule(call, *args, **named) gives the result, batched again
 
@@ -103,11 +112,13 @@ def call_of(name, function, in_place, args, named):
         if in_place:
             raise RuntimeError(DIFFERENT)
     call = Call(name, function, in_place, level, size)
+    rule = by_slices if in_place and name in UNRULED_IN_PLACE else RULES.get(name, by_slices)
     if in_place and not call.holds(args[0]):
         if here.run is not None:  # a formula writes where only one example has room
             raise Batched
+        warn_of(call)
         raise RuntimeError(refused(call, args))
-    result = RULES.get(name, by_slices)(call, *args, **named)
+    result = rule(call, *args, **named)
     return args[0] if in_place else result
 
 
@@ -148,15 +159,26 @@ def flat(values):
 
 def by_slices(call, *args, **named):
     """Run the function on every example, and stack what it gives."""
-    if call.name in UNRULED and here.run is None:
-        warn(SLOW.format(UNRULED[call.name]))
+    warn_of(call)
     if call.in_place:
-        for n in range(call.size):
-            call.function(*sliced(call, args, n), **sliced(call, named, n))
-        return None
+        return written_by_slices(call, *args, **named)
     fronts = fronted(call, args), fronted(call, named)
     rows = [call.function(*picked(fronts[0], n), **picked(fronts[1], n)) for n in range(max(call.size, 1))]
     return stacked(call, rows)
+
+
+def warn_of(call):
+    """PyTorch's advice where it goes slice by slice too."""
+    unruled = (UNRULED_IN_PLACE if call.in_place else UNRULED).get(call.name)
+    if unruled and here.run is None:
+        warn(SLOW.format(unruled))
+
+
+def written_by_slices(call, self, *args, **named):
+    """The same in place: what is written stays a part of the whole."""
+    fronts = fronted(call, args), fronted(call, named)
+    for n in range(call.size):
+        call.function(NAMES["select_at"](self.value, self.bdim, n), *picked(fronts[0], n), **picked(fronts[1], n))
 
 
 class Front:
@@ -191,15 +213,6 @@ def picked(value, n):
         return value
     empty = not value.value.array.shape[0]
     return zeros_of(value.value) if empty else NAMES["select_at"](value.value, 0, n)
-
-
-def sliced(call, values, n):
-    """The arguments of one example; what is written in place stays a part of the whole."""
-    if isinstance(values, dict):
-        return {key: sliced(call, x, n) for key, x in values.items()}
-    if isinstance(values, (tuple, list)):
-        return type(values)([sliced(call, x, n) for x in values])
-    return NAMES["select_at"](values.value, values.bdim, n) if call.holds(values) else values
 
 
 def zeros_of(value):

@@ -17,8 +17,9 @@ def reduced(loss, reduction):
 def of_pairs(call, self, target, reduction, *args):
     """The examples as rows."""
     shape = np.broadcast_shapes(self.array.shape, target.array.shape)
-    rows = [row(call, x) for x in (self, target)]
-    loss = call.function(*rows, NONE, *args)
+    if self.array.shape != target.array.shape:
+        return reduced(pointwise(call, self, target, NONE, *args), reduction)
+    loss = call.function(row(call, self), row(call, target), NONE, *args)
     if reduction == NONE:
         return call.wrap(NAMES["view_sizes"](loss, (call.size, *shape)))
     if loss.array.ndim == 1:

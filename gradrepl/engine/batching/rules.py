@@ -116,7 +116,7 @@ SHAPED = """
 """
 ALONG = """
     _safe_softmax softmax_dim log_softmax_dim cumsum_dim cumprod_dim cummax_dim cummin_dim logcumsumexp_dim sort_op sort_by topk_op
-    softmax_backward_data log_softmax_backward_data renorm gather_op scatter_src scatter_value scatter_add scatter_reduce_op scatter_with
+    softmax_backward_data log_softmax_backward_data gather_op scatter_src scatter_value scatter_add scatter_reduce_op scatter_with
 """
 REDUCING = """
     sum_dim nansum_dim mean_dim prod_dim max_dim min_dim amax_dims amin_dims logsumexp_dims norm_dims linalg_vector_norm
@@ -220,6 +220,15 @@ def flattened(call, self, *args):
 
 def contiguous(value):
     return value.array.flags.c_contiguous
+
+
+@rule("fill_tensor")
+def fill(call, self, value):
+    """A number for each example is copied; one for all fills them."""
+    front = call.front(self)
+    if call.holds(value):
+        return NAMES["copy_"](front, call.padded(value, self.array.ndim))
+    return call.function(front, value)
 
 
 @rule("dist_of")

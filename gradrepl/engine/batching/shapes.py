@@ -178,6 +178,8 @@ def scattered(call, self, src, *args):
 def index(call, self, indices):
     places, at, count = indexed(call, self, indices)
     found = call.function(call.front(self), places)
+    if not call.holds(self):  # the batch is the first of the dimensions that an index made
+        return call.wrap(found, at)
     return call.wrap(found if at is None else brought(found, at, count))
 
 

@@ -4,7 +4,7 @@ import math
 
 from gradrepl.engine.modes import here
 from gradrepl.engine.subclasses import _disabled_torch_function_impl
-from gradrepl.engine.tensor import Batched, Tensor, new
+from gradrepl.engine.tensor import DETACH_VIEW, Batched, Tensor, new
 
 
 def refuse(*_, **__):
@@ -80,6 +80,21 @@ class BatchedTensor(Tensor):
     @property
     def array(self):
         return self.outline
+
+    def detach_(self):
+        raise RuntimeError(DETACH_VIEW)
+
+    @property
+    def data(self):
+        raise RuntimeError("accessing `data` under vmap transform is not allowed")
+
+    def storage(self):
+        raise NotImplementedError("Cannot access storage of BatchedTensorImpl")
+
+    untyped_storage = _typed_storage = storage
+
+    def __deepcopy__(self, memo):
+        return self.storage()
 
     def alias(self):
         return wrapped(self.value.alias(), self.bdim, self.level)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from gradrepl.engine.modes import no_grad
+from gradrepl.engine.modes import here, no_grad
 from gradrepl.engine.ops.activations import log_softmax_dim
 from gradrepl.engine.ops.comparison import choose, masked_fill
 from gradrepl.engine.ops.extremes import clamp_min_
@@ -172,7 +172,7 @@ def smoothed(scores, loss, target, weight, reduction, ignore_index, label_smooth
         spread = -scores.sum(axis)
     else:
         spread = -(scores * weight.view((1,) * axis + (-1,) + (1,) * (scores.array.ndim - axis - 1))).sum(axis)
-    spread.masked_fill_(ignored, 0.0)
+    spread = spread.masked_fill(ignored, 0.0) if here.mapping else spread.masked_fill_(ignored, 0.0)
     if reduction == 1 and weight is not None:
         spread = spread.sum() / weight.gather(0, target.masked_select(~ignored).flatten()).sum()
     elif reduction == 1:

@@ -198,7 +198,7 @@ def kron(self, other):
 
 
 def vander(x, N=None, *, increasing=False):
-    require(x.array.ndim == 1, "x must be a one-dimensional tensor.")
+    require(x.payload.ndim == 1, "x must be a one-dimensional tensor.")
     count = x.array.size if N is None else N
     result = tensor_of(
         np.zeros((x.array.size, count), np.promote_types(x.array.dtype, np.int64) if x.array.dtype.kind in "biu" else x.array.dtype)

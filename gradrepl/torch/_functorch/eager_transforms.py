@@ -69,7 +69,7 @@ class Entry:
         if not isinstance(x, torch.Tensor):
             raise ValueError(NOT_TENSOR.format(type(x)))
         x = bare(x, self.levels) if self.levels else x
-        return x.view_as(x) if x.requires_grad else x.detach().requires_grad_()
+        return x.view_as(x) if x.requires_grad else leaf_of(x.detach())
 
     def gradients(self, outputs, vectors):
         """The gradients of what was let in, with their graph, zeros where nothing flows. Without a vector, a single number counts once."""
@@ -84,10 +84,16 @@ class Entry:
         """(the Jacobian times `vectors`, in the nest of the outputs; the leaves made on the way)"""
         flat, spec = tree_flatten(outputs)
         flat, vectors = [bare(x, self.levels) for x in flat], [bare(v, self.levels) for v in vectors]
-        dummies = [torch.zeros_like(x).requires_grad_() for x in flat]
+        dummies = [leaf_of(torch.zeros_like(x)) for x in flat]
         back = flowing(flat, self.leaves, dummies)
         results = flowing(back, dummies, vectors)
         return tree_unflatten([nested(x, self.levels) for x in results], spec), [*self.leaves, *dummies]
+
+
+def leaf_of(x):
+    """A new end for the graph, which users may not make here."""
+    x.requires_grad = True
+    return x
 
 
 def flowing(outputs, inputs, vectors):
