@@ -8,6 +8,7 @@ from collections import defaultdict
 from gradrepl import torch
 from gradrepl.torch._ops import OpOverload, OpOverloadPacket
 from gradrepl.torch.utils._python_dispatch import TorchDispatchMode
+from gradrepl.torch.utils._pytree import tree_map
 
 CHANGED = (
     "This can happen if the operations in the checkpointed region are nondeterministic or depend on global state that changed between "
@@ -45,6 +46,19 @@ class SelectiveCheckpointContext:
         self.is_recompute, self.op_output = is_recompute, op_output
 
 
+class Kept:
+    """A result, and a copy of it to notice writes by: modes see operations below the counting of versions."""
+
+    def __init__(self, value):
+        self.val = value.detach() if isinstance(value, torch.Tensor) else value
+        self.then = self.val.clone() if isinstance(value, torch.Tensor) else None
+
+    def get(self, may_change):
+        if self.then is not None and not may_change and not torch.equal(self.val, self.then):
+            raise RuntimeError(MUTATED)
+        return self.val
+
+
 class _CachingTorchDispatchMode(TorchDispatchMode):
     """The first time: keeps what the policy says."""
 
@@ -59,7 +73,7 @@ class _CachingTorchDispatchMode(TorchDispatchMode):
         if isinstance(policy, bool):
             policy = CheckpointPolicy.MUST_SAVE if policy else CheckpointPolicy.PREFER_RECOMPUTE
         kept = policy not in (CheckpointPolicy.MUST_RECOMPUTE, CheckpointPolicy.PREFER_RECOMPUTE)
-        self.storage[func].append((out, versions(out)) if kept else RECOMPUTED)
+        self.storage[func].append(tree_map(Kept, out) if kept else RECOMPUTED)
         return out
 
 
@@ -88,14 +102,7 @@ class _CachedTorchDispatchMode(TorchDispatchMode):
         if entry is RECOMPUTED:
             return func(*args, **kwargs or {})
         self.storage[func][place] = TAKEN
-        out, then = entry
-        if not self.allow_cache_entry_mutation and versions(out) != then:
-            raise RuntimeError(MUTATED)
-        return out
-
-
-def versions(out):
-    return [x._version for x in (out if isinstance(out, tuple | list) else (out,)) if isinstance(x, torch.Tensor)]
+        return tree_map(lambda kept: kept.get(self.allow_cache_entry_mutation), entry)
 
 
 def create_selective_checkpoint_contexts(policy_fn_or_list, allow_cache_entry_mutation=False):

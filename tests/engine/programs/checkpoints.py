@@ -219,3 +219,27 @@ print(torch.ops.aten.exp.default, torch.ops.aten.add.Tensor(x, 1), torch.ops.ate
 gradcheck = torch.autograd.gradcheck
 
 print(callable(gradcheck))
+
+
+# ---- results that are kept
+
+
+def keeps_sines(context, operation, *args, **kwargs):
+    return module.CheckpointPolicy.MUST_SAVE if operation == torch.ops.aten.sin.default else module.CheckpointPolicy.PREFER_RECOMPUTE
+
+
+def keeping(function, **options):
+    def contexts():
+        return module.create_selective_checkpoint_contexts(keeps_sines, **options)
+
+    x = leaf()
+    y = checkpoint(function, x, use_reentrant=False, context_fn=contexts)
+    y.sum().backward(retain_graph=True)
+    print(x.grad)
+    return y
+
+
+message(lambda: keeping(lambda x: x.sin().mul_(2).cos().exp()).grad_fn)
+message(lambda: type(keeping(lambda x: x.sin().mul_(2).cos().exp(), allow_cache_entry_mutation=True)))
+y = keeping(lambda x: x.sin().cos().exp())
+message(lambda: y.sum().backward())
