@@ -5,6 +5,7 @@ A maker returns an array; `made_by`, `like` and `new` give it the keywords that 
 
 import math
 import operator
+import os
 from functools import wraps
 
 import numpy as np
@@ -463,6 +464,25 @@ def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
     return fresh(np.frombuffer(buffer, kind, count, offset), requires_grad)
 
 
+def from_file(filename, shared=None, size=0, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
+    """A tensor on the bytes of a file; what is written to a shared one is written to the file."""
+    kind = numpy_dtype(dtype) or Default.float
+    if not isinstance(filename, (str, bytes)):
+        return NotImplemented
+    if not size:
+        return fresh(np.zeros(0, kind), requires_grad)
+    try:
+        found, wanted = os.stat(filename).st_size, size * kind.itemsize
+    except OSError as error:
+        mode = "read-write" if shared else "read-only"
+        raise RuntimeError(f"unable to open file <{filename}> in {mode} mode: {error.strerror} ({error.errno})") from None
+    if found < wanted and not shared:
+        raise RuntimeError(f"file <{filename}> size <{found}> is smaller than the required mapping size <{wanted}>")
+    if found < wanted:
+        os.truncate(filename, wanted)
+    return fresh(np.asarray(np.memmap(filename, kind, "r+" if shared else "c", 0, (size,))), requires_grad)
+
+
 def from_dlpack(ext_tensor, *, device=None, copy=None):
     """A tensor on the memory of another library's array."""
     if isinstance(ext_tensor, Tensor):
@@ -516,7 +536,7 @@ def new_empty_strided(size, stride, *, kind):
 
 publish(
     globals(),
-    functions="""tensor as_tensor asarray from_numpy frombuffer zeros ones empty full zeros_like ones_like empty_like full_like
+    functions="""tensor as_tensor asarray from_numpy frombuffer from_file zeros ones empty full zeros_like ones_like empty_like full_like
         empty_strided empty_permuted from_dlpack arange range:range_closed linspace logspace eye tril_indices triu_indices scalar_tensor""",
     methods="new_zeros new_ones new_empty new_full new_tensor new_empty_strided",
 )

@@ -4,6 +4,7 @@ __name__ = __name__.removeprefix("gradrepl.")
 
 from gradrepl.torch._functorch.eager_transforms import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, linearize, vjp
 from gradrepl.torch._functorch.functional_call import functional_call, replace_all_batch_norm_modules_, stack_module_state
+from gradrepl.torch._functorch.rearrange import rearrange
 from gradrepl.torch._functorch.vmap import vmap
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "jacrev",
     "jvp",
     "linearize",
+    "rearrange",
     "vjp",
     "functional_call",
     "stack_module_state",

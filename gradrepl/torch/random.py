@@ -16,3 +16,13 @@ def fork_rng(devices=None, enabled=True, _caller="fork_rng", _devices_kw="device
     finally:
         if enabled:
             set_rng_state(state)
+
+
+def thread_safe_generator():
+    """The stream of a DataLoader's worker that is a thread; None, and so the default stream, anywhere else."""
+    from gradrepl.torch.utils.data import get_worker_info
+
+    info = get_worker_info()
+    if info is None or info.worker_method != "thread" or info.rng is None:
+        return None
+    return info.rng.torch_generator

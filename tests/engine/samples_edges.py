@@ -4,6 +4,7 @@ SETUP = """\
 F = torch.nn.functional
 T = torch.tensor
 x = torch.ones(2, 3, 4).permute(2, 0, 1)
+p = T([[0.0, 1.0], [1.0, 0.0], [2.0, 0.0], [2.0, 2.0]])
 y = T([[0.0], [0.0], [1.0]], requires_grad=True)
 """
 
@@ -79,4 +80,27 @@ SAMPLES = [
     "torch.ones(1, 2).float(memory_format=torch.channels_last)",
     "torch.diff(torch.ones(3, 2), 0, 0, None, torch.ones(2, 2)).shape",
     "torch.native_group_norm(torch.arange(6.0).reshape(1, 2, 3).requires_grad_(), torch.ones(2), torch.ones(2), 1, 2, 3, 1, 0.5)[1]",
+    "torch.histogramdd(p, [3, 3], weight=T([1.0, 2.0, 4.0, 8.0]))",
+    "torch.histogramdd(p, [T([0.0, 1.0, 2.0]), T([0.0, 2.0])])",
+    "torch.histogramdd(p, 2, range=[0.0, 1.0, 0.0, 1.0], density=True)",
+    "torch.histogramdd(p, [2])",
+    "torch.histogramdd(p, [2, 2], range=[0.0, 1.0])",
+    "torch.histogramdd(p, [2, 2], weight=torch.ones(3))",
+    "torch.histogram(T([1.0, 2.0]), T([1, 2]))",
+    "torch.histogram(T([1.0, 2.0], requires_grad=True), 2)",
+    "torch.histogram(T([1, 2]), 2)",
+    "torch.histogram(T([1.0, float('nan')]), 2)",
+    "torch.histogram(T([1.0, 2.0, 3.0, 9.0]), 3, range=(1, 3), density=True)",
+    "torch.histc(T([1.0, 2.0]), 2, 3, 1)",
+    "torch.hash_tensor(p, 1).tolist()",
+    "torch.hash_tensor(T([]))",
+    "torch.hash_tensor(T([1j]))",
+    "torch.func.rearrange(x, 'a b c -> c (a b)').stride()",
+    "torch.func.rearrange(x, 'a b (c d) -> a d c b', d=3).shape",
+    "torch.func.rearrange(x, 'a ... -> ... a').shape",
+    "torch.func.rearrange(x, 'a b -> a b')",
+    "torch.func.rearrange(x, 'a b c -> a b')",
+    "torch.func.rearrange(x, 'a (b -> a')",
+    "torch.from_file('/nowhere/at/all', size=2)",
+    "torch.random.thread_safe_generator()",
 ]

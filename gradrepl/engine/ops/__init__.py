@@ -30,11 +30,11 @@ from gradrepl.engine.public import defer
 defer(
     "gradrepl.engine.algebra",
     both="""
-        cholesky cholesky_inverse cholesky_solve cross det eig geqrf inverse istft logdet lstsq lu_solve matrix_exp
+        cholesky cholesky_inverse cholesky_solve cross det eig geqrf histc histogram inverse istft logdet lstsq lu_solve matrix_exp
         matrix_power orgqr ormqr pinverse qr slogdet solve stft svd symeig triangular_solve
     """,
     functions="""
-        _segment_reduce chain_matmul einsum lu lu_unpack matrix_rank nuclear_norm pca_lowrank segment_reduce svd_lowrank
+        _segment_reduce chain_matmul einsum histogramdd lu lu_unpack matrix_rank nuclear_norm pca_lowrank segment_reduce svd_lowrank
     """,
     methods="lu",
 )

@@ -4,7 +4,7 @@ import numpy as np
 
 from gradrepl.engine import single
 from gradrepl.engine.declare import op
-from gradrepl.engine.dims import ALL, as_dims, wrap_dim, wrap_dims
+from gradrepl.engine.dims import ALL, as_dims, require, wrap_dim, wrap_dims
 from gradrepl.engine.layout import tidied, tidy
 from gradrepl.engine.ops.extremes import maximum, minimum
 from gradrepl.engine.promotion import SCALARS
@@ -297,7 +297,19 @@ def logsumexp(self, dim, keepdim=False):
     return logsumexp_dims(self, as_dims(dim), keepdim)
 
 
+def hash_tensor(self, dim=(), *, keepdim=False, mode=0):
+    """The elements, widened to 64 bits, combined by exclusive or."""
+    require(mode == 0, f"Unknown hash_tensor mode: {mode}")
+    array, axis = self.array, wrap_dims(as_dims(dim), self.array.ndim)
+    if axis is None and not array.size:
+        raise RuntimeError(EMPTY.format("hash_tensor").replace("():", ":"))
+    if array.dtype.kind == "c":
+        raise NotImplementedError(f"\"xor_sum_cpu\" not implemented for '{SCALARS[array.dtype.name]}'")
+    wide = array.astype(np.float64 if array.dtype.kind == "f" else np.int64).view(np.uint64)
+    return tensor_of(tidy(np.asarray(np.bitwise_xor.reduce(wide, axis, keepdims=keepdim))))
+
+
 publish(
     globals(),
-    both="sum nansum mean nanmean prod max min argmax argmin amax amin aminmax all any count_nonzero logsumexp",
+    both="hash_tensor sum nansum mean nanmean prod max min argmax argmin amax amin aminmax all any count_nonzero logsumexp",
 )

@@ -18,7 +18,7 @@ from gradrepl.engine.public import publish
 from gradrepl.engine.returns import RETURN_TYPES
 from gradrepl.engine.tensor import Tensor, tensor_of
 
-MEDIAN, NANMEDIAN, MODE, HISTOGRAM = (RETURN_TYPES[name] for name in ("median", "nanmedian", "mode", "histogram"))
+MEDIAN, NANMEDIAN, MODE = (RETURN_TYPES[name] for name in ("median", "nanmedian", "mode"))
 FEW_ROWS = (
     "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations. (Triggered internally at "
     "/__w/pytorch/pytorch/aten/src/ATen/native/Correlation.cpp:129.)"
@@ -295,40 +295,6 @@ def corrcoef(self):
     return result.clip(-1, 1)
 
 
-def histc(self, bins=100, min=0, max=0):
-    array = self.array
-    if array.dtype.kind != "f":
-        raise NotImplementedError(f"\"histogram_cpu\" not implemented for '{SCALARS[array.dtype.name]}'")
-    if bins <= 0:
-        raise RuntimeError("bins must be > 0")
-    low, high = edges_of(array, min, max, "histc")
-    return tensor_of(np.histogram(array[~np.isnan(array)], bins, (low, high))[0].astype(array.dtype))
-
-
-def edges_of(array, low, high, name):
-    """The given range; of the data if it is empty, widened if that is one point."""
-    if low == high and array.size:
-        low, high = float(array.min()), float(array.max())
-    if low == high:
-        low, high = low - 1, high + 1
-    if not (np.isfinite(low) and np.isfinite(high)):
-        raise RuntimeError(f"range of [{low:g}, {high:g}] is not finite")
-    if low > high:
-        raise RuntimeError("max must be larger than min")
-    return low, high
-
-
-def histogram(self, bins, *, range=None, weight=None, density=False):
-    array = self.array
-    if isinstance(bins, Tensor):
-        edges = bins.array
-    else:
-        low, high = edges_of(array, *(range or (0, 0)), "histogram")
-        edges = np.linspace(low, high, bins + 1, dtype=array.dtype)
-    counts, _ = np.histogram(array, edges, weights=weight.array if weight is not None else None, density=density)
-    return HISTOGRAM((tensor_of(counts.astype(array.dtype)), tensor_of(edges)))
-
-
 def bincount(input, weights=None, minlength=0):
     array = input.array
     if array.dtype.kind not in "iu":
@@ -348,6 +314,6 @@ def bincount(input, weights=None, minlength=0):
 
 publish(
     globals(),
-    both="var std median nanmedian mode quantile nanquantile cov corrcoef histc histogram bincount",
+    both="var std median nanmedian mode quantile nanquantile cov corrcoef bincount",
     functions="var_mean std_mean",
 )
