@@ -269,7 +269,7 @@ def bound_arguments(options, args, kwargs):
 def fitting(options, args, kwargs):
     if len(options) == 1:
         return checked(options[0], options[0].bind(args, kwargs))
-    for signature in options:
+    for signature in sorted(options, key=lambda signature: signature.hidden):  # deprecated ones last
         try:
             bound = signature.bind(args, kwargs)
         except Unfit:
