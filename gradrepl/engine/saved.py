@@ -70,7 +70,7 @@ class SavedTensor:
 
     @property
     def value(self):
-        value = self.node._saved(self.place)
+        value = self.node._kept(self.place)
         return value if self.index is None or value is RELEASED else value[self.index]
 
     def register_hooks(self, *hooks):
@@ -113,7 +113,7 @@ class SavedTensor:
 
 def raw_saved(node, place):
     """What `_raw_saved_…` shows."""
-    value = node._saved(place)
+    value = node._kept(place)
     return tuple(SavedTensor(node, place, i) for i in range(len(value))) if isinstance(value, list) else SavedTensor(node, place)
 
 

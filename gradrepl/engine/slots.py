@@ -27,7 +27,7 @@ class SlottedNode(Node):
 
     @property
     def saved_values(self):
-        return tuple([self._saved(place) for place in range(len(self.saved_names))])
+        return tuple([self._kept(place) for place in range(len(self.saved_names))])
 
     @saved_values.setter
     def saved_values(self, values):
@@ -37,7 +37,7 @@ class SlottedNode(Node):
                 value = value.array
             setattr(self, SAVED[place], value)
 
-    def _saved(self, place):
+    def _kept(self, place):
         value = getattr(self, SAVED[place])
         if place not in self.own_outputs or type(value) is not ndarray:
             return value
