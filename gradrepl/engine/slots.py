@@ -5,13 +5,14 @@ again and again while a graph grows, and not two (recording 200 steps of a recur
 and tensor.
 """
 
+from operator import attrgetter
 from sys import intern
 
 from numpy import ndarray
 
 from gradrepl.engine.attributes import readable
 from gradrepl.engine.node import InputMetadata, Node
-from gradrepl.engine.tensor import tensor_of
+from gradrepl.engine.tensor import Tensor, tensor_of
 
 MOST = 64  # values that a node saves
 SAVED, COUNTER, VERSION = ([intern(f"{kind}{i}") for i in range(MOST)] for kind in ("saved", "counter", "version"))  # quick to look up
@@ -80,6 +81,19 @@ class SeveralOutputsNode(SlottedNode):
 
     __slots__ = ("output_metas",)
     out_shape = None
+
+
+def shown(place, checked):
+    """What gives a node's `_saved_…`: a tensor that was not written to at once, for a picture of a large graph asks ten thousand times."""
+    if place not in checked:
+        return lambda node: node.shown(place)
+    kept, then = attrgetter(SAVED[place]), attrgetter(VERSION[checked.index(place)])
+
+    def show(node):
+        value = kept(node)
+        return value if isinstance(value, Tensor) and value.counter.version == then(node) else node.shown(place)
+
+    return show
 
 
 def saved_slots(saves, checked_places, own_outputs):

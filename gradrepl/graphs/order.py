@@ -50,7 +50,14 @@ def dominators(ops: Sequence[int], targets: Sequence[Sequence[int]], roots: Sequ
     It is the lowest common ancestor of the consumers in the tree so far; jump pointers keep that at O(log n) on a chain of any length.
     """
     top = len(targets)
-    parent, jump, depth = [top] * (top + 1), [top] * (top + 1), [0] * (top + 1)
+    parent = [top] * (top + 1)
+    used = [*roots, *chain.from_iterable([targets[op] for op in ops])]
+    if len(set(used)) == len(used):  # nothing is used twice, as in a loop over time: the only consumer it is
+        for op in ops:
+            for target in targets[op]:
+                parent[target] = op
+        return parent
+    jump, depth = [top] * (top + 1), [0] * (top + 1)
 
     def meet(a: int, b: int) -> int:
         if depth[a] < depth[b]:
@@ -85,7 +92,8 @@ def weighed(nodes: Columns, ops: Sequence[int], parent: Sequence[int]) -> Callab
         size[op] += 1
         size[parent[op]] += size[op]
     for op in ops:
-        largest[place[op]] = max(size[op], largest.get(place[op], 0))
+        if size[op] > largest.get(place[op], 0):
+            largest[place[op]] = size[op]
         for position, edge in enumerate(inputs[op]):
             if edge and place[edge[0]] is None:
                 place[edge[0]] = labels[op], position, labels[edge[0]]

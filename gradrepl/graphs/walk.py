@@ -130,6 +130,7 @@ class Builder:
         for place, index in enumerate(self.order):
             self.place[index] = place
         self.reads_saved = bool(self.look.saved) or len(self.order) <= READABLE
+        self.tells_saved = self.reads_saved or {each.versions for kept in self.kept for each in kept} - {None}
         self.values = self.wants_values()
         self.reads = self.values or any(is_spoilt(thing) for _, thing in self.asked if is_tensor(thing))
         self.known = self.kept_outputs() if self.reads else {}
@@ -205,8 +206,12 @@ class Builder:
         if kind.kind == "leaf":
             return self.leaf(index, id, uses, variable_of(function))
         outputs, kept = self.outputs[index], self.kept[index]
-        saved, faults = self.saved(kept) if kept else ((), NO_FAULTS)
+        saved, faults = self.saved(kept) if kept and self.tells_saved else ((), NO_FAULTS)
         seen = (lookup(function) if self.observed else None) or NOTHING_SEEN
+        try:
+            number = function._sequence_nr()
+        except AttributeError:  # an older PyTorch
+            number = 0
         if self.reads or index in self.told:
             outputs, more = self.named_outputs(function, index, seen)
             faults += more
@@ -225,7 +230,7 @@ class Builder:
             seen.scope,
             seen.inner,
             faults,
-            sequence(function),
+            number,
         )
 
     def leaf(self, index: int, id: str, uses: int, variable: Any) -> Any:
@@ -327,13 +332,6 @@ class Builder:
             return Root(id, path, tensor, None, 0, lookup_cut(thing))
         index, output = self.edge_of(thing)
         return Root(id, path, tensor, self.place[index], output)
-
-
-def sequence(function: Any) -> int:
-    try:
-        return function._sequence_nr()
-    except AttributeError:  # an older PyTorch
-        return 0
 
 
 def is_spoilt(tensor: Any) -> bool:
