@@ -62,6 +62,10 @@ def passed_on(name):
     return property(lambda self: getattr(self.value, name), lambda self, value: setattr(self.value, name, value))
 
 
+def no_data(*_):
+    raise RuntimeError("accessing `data` under vmap transform is not allowed")
+
+
 class BatchedTensor(Tensor):
     """The dimension `bdim` of `value` is the batch of the vmap at `level`. Its place in the graph is that of `value`."""
 
@@ -75,6 +79,7 @@ class BatchedTensor(Tensor):
     # to the function that is mapped, gradients that flow outside are nothing; only a transform inside makes them its own
     requires_grad = property(lambda self: self.tracked and self.value.requires_grad)
     grad_fn = property(lambda self: self.value.grad_fn if self.tracked else None)
+    data = property(no_data, no_data)
     tracked = property(lambda self: here.transforms - here.mapping > 0 and self.level < here.transforms)
 
     @property
@@ -83,10 +88,6 @@ class BatchedTensor(Tensor):
 
     def detach_(self):
         raise RuntimeError(DETACH_VIEW)
-
-    @property
-    def data(self):
-        raise RuntimeError("accessing `data` under vmap transform is not allowed")
 
     def storage(self):
         raise NotImplementedError("Cannot access storage of BatchedTensorImpl")

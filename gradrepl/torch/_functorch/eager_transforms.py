@@ -92,6 +92,8 @@ class Entry:
 
 def leaf_of(x):
     """A new end for the graph, which users may not make here."""
+    if not (x.is_floating_point() or x.is_complex()):
+        raise RuntimeError("only Tensors of floating point dtype can require gradients")
     x.requires_grad = True
     return x
 
