@@ -152,3 +152,17 @@ attempt(lambda: result.grad_dtype)
 attempt(lambda: setattr(result, "grad_dtype", torch.float16))
 attempt(lambda: setattr(x, "grad_dtype", "float16"))
 print(torch.ones(2, dtype=torch.int64).grad_dtype)
+
+# a hook after accumulation may return the leaf itself, and nothing else
+leaf = torch.zeros(3, requires_grad=True)
+handle = leaf.register_post_accumulate_grad_hook(lambda p: p.add_(p.grad, alpha=-0.5))
+leaf.backward(torch.tensor([1.0, 2.0, 3.0]))
+print(leaf)
+handle.remove()
+for hook in lambda p: p.grad, lambda p: p.data.add_(1), lambda p: 3:
+    handle = leaf.register_post_accumulate_grad_hook(hook)
+    try:
+        leaf.backward(torch.ones(3))
+    except (RuntimeError, TypeError) as e:
+        print(type(e).__name__, e)
+    handle.remove()

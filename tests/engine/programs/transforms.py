@@ -112,3 +112,23 @@ for n, F in enumerate(
     print(n, end=" ")
     attempt(F)
 print(w.grad, x.grad, x.requires_grad)
+
+
+x = torch.arange(24.0).view(2, 3, 4)
+for pattern, sizes in (
+    ("a b c -> c (a b)", {}),
+    ("... c -> c ...", {}),
+    ("a b (c d) -> (d a) b c", dict(d=2)),
+    ("a b c -> a 1 b () c", {}),
+    ("a b -> b a", {}),
+    ("a b c -> a b", {}),
+    ("a a c -> a c", {}),
+    ("a b c", {}),
+    ("a b c -> a b c", dict(q=3)),
+    ("a b c -> (... a) b c", {}),
+):
+    try:
+        print(pattern, torch.func.rearrange(x, pattern, **sizes))
+    except ValueError as e:
+        print(pattern, e)
+print(torch.func.rearrange([x, x], "n a b c -> a n b c").shape, torch.func.rearrange(x.requires_grad_(), "a b c -> (a c) b").requires_grad)
