@@ -101,9 +101,13 @@ def check_batches(batch1, batch2):
     mat2="mm_mat2_backward(grad, self, mat2.sym_sizes(), mat2.sym_strides(), 1)",
 )
 def mm(self, mat2):
-    if not (self.ndim == 2 == mat2.ndim and self.shape[1] == mat2.shape[0] and self.dtype is mat2.dtype):
+    if not (self.ndim == 2 == mat2.ndim and self.dtype is mat2.dtype):
         check_matrices(self, mat2)
-    return product(self, mat2)
+    try:
+        return product(self, mat2)
+    except ValueError:
+        check_matrices(self, mat2)
+        raise
 
 
 @op(
