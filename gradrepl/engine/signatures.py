@@ -255,7 +255,7 @@ def signatures(home, name):
         name = RENAMED.get(name, name)
         return signatures("nn", name) or signatures("functions", name)
     found = [Signature(text) for text in table().get((home, name), ())]
-    return sorted(found, key=lambda signature: signature.hidden)  # what is only still understood is tried last
+    return sorted(found, key=lambda signature: signature.hidden)  # deprecated ones are tried last
 
 
 def bound_arguments(options, args, kwargs):
@@ -269,7 +269,7 @@ def bound_arguments(options, args, kwargs):
 def fitting(options, args, kwargs):
     if len(options) == 1:
         return checked(options[0], options[0].bind(args, kwargs))
-    for signature in sorted(options, key=lambda signature: signature.hidden):  # deprecated ones last
+    for signature in options:
         try:
             bound = signature.bind(args, kwargs)
         except Unfit:
