@@ -46,7 +46,11 @@ _HOMES = {
     name: home
     for home, names in dict(
         serialization="save load",
-        amp="autocast",
+        amp="autocast GradScaler",
+        **{
+            "amp.autocast_mode": """is_autocast_enabled is_autocast_cpu_enabled is_autocast_cache_enabled get_autocast_dtype
+            get_autocast_cpu_dtype get_autocast_gpu_dtype clear_autocast_cache"""
+        },
         _settings="""set_num_threads get_num_threads set_num_interop_threads get_num_interop_threads set_default_device get_default_device
             use_deterministic_algorithms are_deterministic_algorithms_enabled is_deterministic_algorithms_warn_only_enabled
             set_deterministic_debug_mode get_deterministic_debug_mode set_float32_matmul_precision get_float32_matmul_precision

@@ -2,5 +2,5 @@
 
 __name__ = __name__.removeprefix("gradrepl.")
 
-from gradrepl.torch.amp.autocast_mode import autocast
+from gradrepl.torch.amp.autocast_mode import autocast, custom_bwd, custom_fwd, is_autocast_available
 from gradrepl.torch.amp.grad_scaler import GradScaler
