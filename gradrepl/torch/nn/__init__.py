@@ -19,3 +19,7 @@ def __getattr__(name):
     if name not in _SUBMODULES:
         raise AttributeError(f"module 'torch.nn' has no attribute {name!r}")
     return _importlib.import_module(f"gradrepl.torch.nn.{name}")
+
+
+def __dir__():
+    return sorted({*globals(), *_SUBMODULES, "DataParallel"})

@@ -28,3 +28,7 @@ def __getattr__(name):
     if name not in _SUBMODULES:
         raise AttributeError(f"module 'torch.optim' has no attribute {name!r}")
     return _importlib.import_module(f"gradrepl.torch.optim.{name}")
+
+
+def __dir__():
+    return sorted({*globals(), *_SUBMODULES})

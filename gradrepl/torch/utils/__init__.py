@@ -12,3 +12,7 @@ def __getattr__(name):
     if name not in _SUBMODULES:
         raise AttributeError(f"module 'torch.utils' has no attribute {name!r}")
     return _importlib.import_module(f"gradrepl.torch.utils.{name}")
+
+
+def __dir__():
+    return sorted({*globals(), *_SUBMODULES, "swap_tensors"})

@@ -30,3 +30,7 @@ def __getattr__(name):
     if name in _LATE:
         return _importlib.import_module(f"gradrepl.torch.nn.utils.{name}")
     raise AttributeError(f"module 'torch.nn.utils' has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted({*globals(), *_LATE, *[name for names in _LATE.values() for name in names]})
