@@ -3,7 +3,7 @@
 import numpy as np
 
 from gradrepl.engine.declare import op
-from gradrepl.engine.dims import wrap_dim
+from gradrepl.engine.dims import distinct_dims, require, wrap_dim
 from gradrepl.engine.layout import tidied
 from gradrepl.engine.names import NAMES
 from gradrepl.engine.ops.comparison import logical_xor
@@ -169,24 +169,32 @@ def widths(y, x, dim):
 
 def gradient(input, *, spacing=None, dim=None, edge_order=1):
     """Differences: central inside, one-sided of order `edge_order` at both ends."""
-    if edge_order not in (1, 2):
-        raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
     ndim = input.array.ndim
     dims = list(range(ndim)) if dim is None else [dim] if isinstance(dim, int) else list(dim)
     if isinstance(spacing, tuple | list):
         steps = list(spacing)
     else:
         steps = [1 if spacing is None else spacing] * len(dims)
-    for d in dims:
-        if input.array.shape[wrap_dim(d, ndim)] <= edge_order:
-            raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
-    if len(steps) != len(dims):
-        raise RuntimeError(
-            f"torch.gradient expected spacing to be unspecified, a scalar or a list of length {len(dims)} "
-            f"but got a list of length {len(steps)}"
-        )
+    check_spacing(len(steps), ndim, None if dim is None else len(dims))
+    require(edge_order in (1, 2), "torch.gradient only supports edge_order=1 and edge_order=2.")
+    for d in distinct_dims(dims, ndim):
+        require(input.array.shape[d] > edge_order, "torch.gradient expected each dimension size to be at least edge_order+1")
     make = uneven_gradient if any(isinstance(s, Tensor) for s in steps) else even_gradient
     return tuple(make(input, step, wrap_dim(d, ndim), edge_order) for step, d in zip(steps, dims))
+
+
+def check_spacing(count, ndim, dims):
+    """Whether there are as many steps as dims; `dims` is None where none were given."""
+    if dims is None and count != ndim:
+        raise RuntimeError(
+            "torch.gradient expected spacing to be unspecified, a scalar, or a list of length equal to "
+            f"'self.dim() = {ndim}', since dim argument was not given, but got a list of length {count}"
+        )
+    if dims is not None and count != dims:
+        raise RuntimeError(
+            "torch.gradient expected spacing to be unspecified, a scalar or it's spacing and dim arguments to have the same length, but "
+            f"got a spacing argument of length {count} and a dim argument of length {dims}."
+        )
 
 
 def part(tensor, dim, start, end=None):
@@ -196,11 +204,12 @@ def part(tensor, dim, start, end=None):
 def even_gradient(input, step, dim, edge_order):
     cut = lambda start, end=None: part(input, dim, start, end)
     if edge_order == 1:
-        first, last = div_scalar(cut(1, 2) - cut(0, 1), step), div_scalar(cut(-1) - cut(-2, -1), step)
+        first, last = cut(1, 2) - cut(0, 1), cut(-1) - cut(-2, -1)
     else:
-        first = div_scalar(mul_scalar(cut(0, 1), -3) + mul_scalar(cut(1, 2), 4) - cut(2, 3), 2 * step)
-        last = div_scalar(mul_scalar(cut(-1), 3) - mul_scalar(cut(-2, -1), 4) + cut(-3, -2), 2 * step)
-    return cat([first, div_scalar(cut(2) - cut(0, -2), 2 * step), last], dim)
+        first = mul_scalar(cut(0, 1), -1.5) + mul_scalar(cut(1, 2), 2) - mul_scalar(cut(2, 3), 0.5)
+        last = mul_scalar(cut(-3, -2), 0.5) - mul_scalar(cut(-2, -1), 2) + mul_scalar(cut(-1), 1.5)
+    inside = div_scalar(div_scalar(cut(2) - cut(0, -2), step), 2)
+    return cat([div_scalar(first, step), inside, div_scalar(last, step)], dim)
 
 
 def uneven_gradient(input, points, dim, edge_order):

@@ -386,13 +386,16 @@ def linalg_norm(A, ord=None, dim=None, keepdim=False, *, dtype=None):
 
 
 def cond(A, p=None):
-    if isinstance(p, str):
-        require(p in ("fro", "nuc"), f"linalg.cond got an invalid norm type: {p}")
+    named = f"(ord={p}): The input tensor A" if isinstance(p, str) else ": The input tensor"
+    require(A.array.ndim >= 2, f"linalg.cond{named} must have at least 2 dimensions.")
     if p is None or p in (2, -2):
         values = svdvals(A)
         largest, smallest = narrow(values, -1, 0, 1), narrow(values, -1, -1, 1)
         return squeeze_dim(smallest / largest if p == -2 else largest / smallest, -1)
+    if not isinstance(p, str):
+        require(abs(p) in (1, math.inf), f"linalg.cond got an invalid norm type: {p:g}")
     check_square(A.array, f"linalg.cond(ord={p})")
+    require(p in ("fro", "nuc") or not isinstance(p, str), f"linalg.cond got an invalid norm type: {p}")
     if not A.array.size:
         return tensor_of(np.zeros(A.array.shape[:-2], A.array.real.dtype))
     return cond_by_inverse(A, p)

@@ -117,9 +117,10 @@ def mm(self, mat2):
     mat2="mm_mat2_backward(grad, mat1, mat2.sym_sizes(), mat2.sym_strides(), alpha)",
 )
 def addmm_op(self, mat1, mat2, beta=1, alpha=1):
-    check_matrices(mat1, mat2, "mat1")
-    if self.dtype is not mat2.dtype:
+    if self.dtype is not mat2.dtype or mat1.dtype is not mat2.dtype:
         require(self.dtype == mat2.dtype, "self and mat2 must have the same dtype, but got {} and {}", of=(self, mat2))
+        require(mat1.dtype == mat2.dtype, "mat1 and mat2 must have the same dtype, but got {} and {}", of=(mat1, mat2))
+    check_matrices(mat1, mat2, "mat1")
     result = product(mat1, mat2)
     if beta is ONE is alpha and self.ndim == 1 and self.size == result.shape[1]:
         return np.add(result, self, result)
@@ -137,6 +138,12 @@ BATCH1 = "maybe_multiply({}.bmm(conj(batch2.transpose(1, 2))), alpha)"
 BATCH2 = "maybe_multiply(conj(batch1.transpose(1, 2)).bmm({}), alpha)"
 
 
+def size_of(array, dim):
+    """The size along a dim, or PyTorch's error."""
+    require(array.ndim, f"Dimension specified as {dim} but tensor has no dimensions", IndexError)
+    return array.shape[wrap_dim(dim, array.ndim)]
+
+
 @op(
     "BaddbmmBackward0",
     self="maybe_multiply(grad, beta)",
@@ -144,6 +151,7 @@ BATCH2 = "maybe_multiply(conj(batch1.transpose(1, 2)).bmm({}), alpha)"
     batch2=BATCH2.format("grad"),
 )
 def baddbmm_op(self, batch1, batch2, beta=1, alpha=1):
+    expand_array(self, (size_of(batch1, 0), size_of(batch1, 1), size_of(batch2, 2)))
     check_batches(batch1, batch2)
     same = "Input dtypes must be the same, got: input: {}, batch1: {}, batch2: {}"
     require(self.dtype == batch1.dtype, same, of=(self, batch1, batch2))
@@ -157,6 +165,7 @@ def baddbmm_op(self, batch1, batch2, beta=1, alpha=1):
     batch2=BATCH2.format(f"spread_batch(grad, {SIZES})"),
 )
 def addbmm_op(self, batch1, batch2, beta=1, alpha=1):
+    expand_array(self, (size_of(batch1, 1), size_of(batch2, 2)))
     check_batches(batch1, batch2)
     require(self.dtype == batch2.dtype, "self and mat2 must have the same dtype, but got {} and {}", of=(self, batch2))
     return mixed(self, product(batch1, batch2).sum(0, dtype=batch1.dtype), beta, alpha)

@@ -149,6 +149,7 @@ def reduce_into(target, key, values, reduce, include_self):
 
 @op()
 def scatter_with(self: Array, dim, index: Array, src: Array, reduce):
+    check_scatter(self, dim, index, src if isinstance(src, np.ndarray) else None)
     require(reduce in ("add", "multiply"), "reduce argument must be either add or multiply.")
     return scattered(self, dim, index, src, (np.add if reduce == "add" else np.multiply).at)
 

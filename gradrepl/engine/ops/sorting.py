@@ -245,7 +245,7 @@ def places_in(sequence, values, side):
 def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None):
     sequence = sorted_sequence.array
     values = input.array if isinstance(input, Tensor) else np.asarray(input, None if isinstance(input, int) else sequence.dtype)
-    check_search(sequence, values, side, right, sorter and sorter.array)
+    check_search(sequence, values, side, right, None if sorter is None else sorter.array)
     if sorter is not None:
         sequence = np.take_along_axis(sequence, sorter.array, -1)
     found = places_in(sequence, values, side or ("right" if right else "left"))

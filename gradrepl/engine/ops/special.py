@@ -274,8 +274,13 @@ def polynomial(name, first, step):
     """A family of polynomials p0 = 1, p1 = first(x), p(k+1) = step(k, x, p(k), p(k-1)); zero for a degree below zero or none."""
 
     def function(x, n):
+        if not any(isinstance(v, Tensor) for v in (x, n)) or not all(
+            isinstance(v, (Tensor, int, float, complex, np.number)) for v in (x, n)
+        ):
+            return NotImplemented
         x, n = (number_tensor(v) if not isinstance(v, Tensor) else v for v in (x, n))
         points, degrees = np.broadcast_arrays(*alike(narrowed(x.array), n.array))
+        refuse_kinds(points, name)
         degrees = np.trunc(np.where(np.isfinite(degrees), degrees, -1))
         result = np.where(degrees < 0, points.dtype.type(0), points.dtype.type(1))
         before, here = np.ones_like(points), first(points).astype(points.dtype)

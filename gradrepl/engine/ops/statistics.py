@@ -214,11 +214,11 @@ def checked_probabilities(self, q, interpolation, name):
             raise RuntimeError(f"{name}() q must be in the range [0, 1] but got {q:g}")
         return tensor_of(np.asarray(q, self.array.dtype))
     if q.array.ndim > 1:
-        raise RuntimeError(f"{name}() q must be a scalar or 1D tensor")
+        raise RuntimeError("quantile() q must be a scalar or 1D tensor")
     if q.array.dtype != self.array.dtype:
-        raise RuntimeError(f"{name}() q tensor must be same dtype as the input tensor")
+        raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
     if not ((q.array >= 0) & (q.array <= 1)).all():
-        raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
+        raise RuntimeError("quantile() q values must be in the range [0, 1]")
     return q
 
 

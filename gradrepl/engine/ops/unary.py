@@ -223,6 +223,8 @@ def round_whole(self):
 
 @op("RoundBackward1", self="zeros_like(grad)")
 def round_decimals(self, decimals):
+    if self.dtype.kind != "f":
+        unsupported("round_cpu", self)
     scale = self.dtype.type(10.0 ** np.abs(decimals))
     return np.rint(self * scale) / scale if decimals >= 0 else np.rint(self / scale) * scale
 
@@ -294,11 +296,15 @@ def frexp(self):
 
 
 def round(self, *, decimals=None):
-    return round_whole(self) if decimals is None else round_decimals(self, decimals)
+    if type(decimals) is bool:
+        return NotImplemented
+    return round_whole(self) if not decimals else round_decimals(self, decimals)
 
 
 def round_(self, *, decimals=None):
-    return in_place(round_whole)(self) if decimals is None else in_place(round_decimals)(self, decimals)
+    if type(decimals) is bool:
+        return NotImplemented
+    return in_place(round_whole)(self) if not decimals else in_place(round_decimals)(self, decimals)
 
 
 def square(self):
