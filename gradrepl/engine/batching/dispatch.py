@@ -26,9 +26,10 @@ SLOW = (
 )
 # what PyTorch has no rule for either, and warns of; the name of the overload
 UNRULED = dict(
-    take="take", put_op="put_", masked_fill_tensor="masked_fill.Tensor", histc="histc", bincount="bincount", renorm="renorm", quantile="quantile.scalar",
-    vander="vander", isclose="isclose", multi_margin_loss="multi_margin_loss", bilinear="bilinear", pdist_forward="pdist",
-    _scaled_dot_product_flash_attention_for_cpu="_scaled_dot_product_flash_attention_for_cpu", nanquantile="nanquantile.scalar",
+    take="take", put_op="put_", masked_fill_tensor="masked_fill.Tensor", histc="histc", bincount="bincount", renorm="renorm",
+    quantile="quantile.scalar", vander="vander", isclose="isclose", multi_margin_loss="multi_margin_loss", bilinear="bilinear",
+    pdist_forward="pdist", _scaled_dot_product_flash_attention_for_cpu="_scaled_dot_product_flash_attention_for_cpu",
+    nanquantile="nanquantile.scalar",
 )  # fmt: skip
 UNRULED_IN_PLACE = dict(
     clamp_numbers="clamp_", clamp_tensors="clamp_.Tensor", lerp_scalar="lerp_.Scalar", lerp_tensor="lerp_.Tensor", addcmul="addcmul_",
