@@ -3,7 +3,8 @@
 import numpy as np
 
 from gradrepl.engine.declare import formula
-from gradrepl.engine.ops.indexing import index_put_impl
+from gradrepl.engine.modes import here
+from gradrepl.engine.ops.indexing import index_put, index_put_impl
 from gradrepl.engine.ops.pointwise import in_place
 from gradrepl.engine.tensor import tensor_of
 
@@ -17,4 +18,5 @@ def new_zeros(tensor, sizes):
 @formula
 def index_backward(grad, sizes, indices):
     """Add the gradient to zeros at the places that were read."""
-    return in_place(index_put_impl)(new_zeros(grad, sizes), indices, grad, True)
+    zeros = new_zeros(grad, sizes)
+    return index_put(zeros, indices, grad, True) if here.mapping else in_place(index_put_impl)(zeros, indices, grad, True)
