@@ -132,6 +132,9 @@ def asked(func, args, kwargs):
     mode = modes().pop()
     try:
         return mode.__torch_dispatch__(func, (), tuple(args), kwargs)
+    except Exception as error:
+        error.of_a_mode = True  # so that mistakes.py does not try again with better arguments
+        raise
     finally:
         modes().append(mode)
 

@@ -22,6 +22,8 @@ from gradrepl.engine.tensor import Tensor, tensor_of
 
 def mended(function, home, name, args, kwargs, mistake):
     """The result of a call that only Python refused, or GENUINE, or PyTorch's error for wrong arguments."""
+    if getattr(mistake, "of_a_mode", False):
+        return GENUINE
     everything = list(flattened((*args, *kwargs.values())))
     if any(map(has_own_torch_function, everything)):
         return handle_torch_function(GUARDS[f"{home}_{name}"], everything, *args, **kwargs)

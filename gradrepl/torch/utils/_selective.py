@@ -3,9 +3,12 @@
 __name__ = __name__.removeprefix("gradrepl.")
 
 import enum
+import weakref
 from collections import defaultdict
 
 from gradrepl import torch
+from gradrepl.engine.names import listen, unlisten
+from gradrepl.engine.views import owner
 from gradrepl.torch._ops import OpOverload, OpOverloadPacket
 from gradrepl.torch.utils._python_dispatch import TorchDispatchMode
 from gradrepl.torch.utils._pytree import tree_map
@@ -47,33 +50,48 @@ class SelectiveCheckpointContext:
 
 
 class Kept:
-    """A result, and a copy of it to notice writes by: modes see operations below the counting of versions."""
+    """A result that is kept, and whether its memory was written since."""
 
-    def __init__(self, value):
-        self.val = value.detach() if isinstance(value, torch.Tensor) else value
-        self.then = self.val.clone() if isinstance(value, torch.Tensor) else None
+    live: weakref.WeakSet = weakref.WeakSet()
+    listening = False
 
-    def get(self, may_change):
-        if self.then is not None and not may_change and not torch.equal(self.val, self.then):
-            raise RuntimeError(MUTATED)
-        return self.val
+    def __init__(self, func, out):
+        several = out if isinstance(out, tuple | list) else (out,)
+        self.out, self.memories = out, {id(owner(x.array)) for x in several if isinstance(x, torch.Tensor)}
+        self.mutated = func.overloadpacket.__name__.endswith("_")  # what is written in place is written after it was kept
+        self.live.add(self)
+        if not Kept.listening:
+            Kept.listening = True
+            listen("wrote", Kept.heard)
+
+    @staticmethod
+    def heard(tensor, node):
+        """A tensor was written."""
+        memory = id(owner(tensor.array))
+        for kept in Kept.live:
+            kept.mutated |= memory in kept.memories
+        if not Kept.live:
+            Kept.listening = False
+            unlisten("wrote", Kept.heard)
 
 
 class _CachingTorchDispatchMode(TorchDispatchMode):
     """The first time: keeps what the policy says."""
 
     def __init__(self, policy_fn, storage):
-        self.policy_fn, self.storage = policy_fn, storage
+        self.policy_fn, self.storage, self.func_counter = policy_fn, storage, defaultdict(int)
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         out = func(*args, **kwargs or {})
         if func == torch.ops.aten.detach.default:
             return out
+        place = self.func_counter[func]
+        self.func_counter[func] += 1
         policy = self.policy_fn(SelectiveCheckpointContext(is_recompute=False, op_output=out), func, *args, **kwargs or {})
         if isinstance(policy, bool):
             policy = CheckpointPolicy.MUST_SAVE if policy else CheckpointPolicy.PREFER_RECOMPUTE
-        kept = policy not in (CheckpointPolicy.MUST_RECOMPUTE, CheckpointPolicy.PREFER_RECOMPUTE)
-        self.storage[func].append(tree_map(Kept, out) if kept else RECOMPUTED)
+        recomputed = policy not in (CheckpointPolicy.MUST_SAVE, CheckpointPolicy.PREFER_SAVE)
+        self.storage[func][place] = RECOMPUTED if recomputed else Kept(func, out)
         return out
 
 
@@ -81,28 +99,30 @@ class _CachedTorchDispatchMode(TorchDispatchMode):
     """The second time: answers with what was kept."""
 
     def __init__(self, policy_fn, storage, allow_cache_entry_mutation=False):
-        self.storage, self.allow_cache_entry_mutation = storage, allow_cache_entry_mutation
+        self.storage, self.allow_cache_entry_mutation, self.func_counter = storage, allow_cache_entry_mutation, defaultdict(int)
 
     def __enter__(self):
-        self.counts = defaultdict(int)
+        self.func_counter.clear()
         return super().__enter__()
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         if func == torch.ops.aten.detach.default:
             return func(*args, **kwargs or {})
-        place = self.counts[func]
-        self.counts[func] += 1
-        if func not in self.storage:
+        place, known = self.func_counter[func], self.storage.get(func)
+        self.func_counter[func] += 1
+        if known is None:
             raise RuntimeError(UNKNOWN.format(func))
-        if place >= len(self.storage[func]):
+        if place not in known:
             raise RuntimeError(ONE_MORE.format(func, place))
-        entry = self.storage[func][place]
-        if entry is TAKEN:
+        kept = known[place]
+        if kept is TAKEN:
             raise RuntimeError(TWICE)
-        if entry is RECOMPUTED:
+        if kept is RECOMPUTED:
             return func(*args, **kwargs or {})
-        self.storage[func][place] = TAKEN
-        return tree_map(lambda kept: kept.get(self.allow_cache_entry_mutation), entry)
+        known[place] = TAKEN
+        if kept.mutated and not self.allow_cache_entry_mutation:
+            raise RuntimeError(MUTATED)
+        return kept.out
 
 
 def create_selective_checkpoint_contexts(policy_fn_or_list, allow_cache_entry_mutation=False):
@@ -116,5 +136,5 @@ def create_selective_checkpoint_contexts(policy_fn_or_list, allow_cache_entry_mu
         policy = lambda ctx, op, *args, **kwargs: op in kept  # noqa: E731
     elif not callable(policy):
         raise TypeError("policy_fn_or_list must be either a function or a list of ops.")
-    storage: dict = defaultdict(list)
+    storage: dict = defaultdict(dict)
     return _CachingTorchDispatchMode(policy, storage), _CachedTorchDispatchMode(None, storage, allow_cache_entry_mutation)

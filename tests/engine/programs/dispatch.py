@@ -1,5 +1,6 @@
 """Modes that see every operation below autograd, answer some, and stand within one another."""
 
+import collections
 import importlib
 
 Mode, aten = torch.utils._python_dispatch.TorchDispatchMode, torch.ops.aten
@@ -121,3 +122,35 @@ for policy in (
     attempt(lambda: torch.autograd.grad(out, x) and None)
 for wrong in ([aten.mm], [3], 4):
     attempt(lambda: contexts(wrong))
+
+
+# what was kept may not be written, unless that is allowed; nor may it be asked for once more
+def doubled_in_place(x):
+    return x.sin().mul_(2).cos()
+
+
+for kept in (aten.sin.default, aten.mul_.Tensor):
+    for allowed in (False, True):
+        out = util.checkpoint(
+            doubled_in_place, x, use_reentrant=False, context_fn=lambda: contexts([kept], allow_cache_entry_mutation=allowed)
+        )
+        attempt(lambda: torch.autograd.grad(out.sum(), x)[0].shape)
+storage = collections.defaultdict(dict)
+modes = util._CachingTorchDispatchMode(keep_products, storage), util._CachedTorchDispatchMode(keep_products, storage)
+out = util.checkpoint(twice, x, w, use_reentrant=False, context_fn=lambda: modes)
+print({str(op): len(entries) for op, entries in storage.items()})
+out.sum().backward(retain_graph=True)
+attempt(lambda: out.sum().backward())
+
+
+class Refusing(Mode):
+    calls = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.calls += 1
+        raise RuntimeError("no")
+
+
+with Refusing() as refusing:
+    attempt(lambda: torch.ones(2).add_(1))
+print(refusing.calls)
