@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -55,8 +56,8 @@ def line_up(nodes: Columns, ops: Sequence[int], roots: Sequence[int]) -> Line:
     """Lay the graph out as a line of ops, in the order in which they are given, and the references between them."""
     inputs = [nodes.inputs[op] for op in ops]
     edges = [edge or (-1, 0) for row in inputs for edge in row]
-    target, output = np.array(edges, np.int64).reshape(-1, 2).T
-    lengths = np.array([len(row) for row in inputs], np.int64)
+    target, output = np.fromiter(chain.from_iterable(edges), np.int64, 2 * len(edges)).reshape(-1, 2).T
+    lengths = np.fromiter(map(len, inputs), np.int64, len(inputs))
     user = np.repeat(np.arange(len(ops)), lengths)
     position = np.arange(len(edges)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     width = 1 + int(lengths.max(initial=0))

@@ -127,39 +127,35 @@ class Writer:
     def __init__(self, graph: Graph) -> None:
         self.graph, self.nodes = graph, graph.nodes
         self.top = len(self.nodes)
-        self.parent, self.children = self.dominated()
+        self.parent = self.dominated()
         self.depth, self.branches = self.indents()
         self.fold_of = self.find_folds()
         self.consumers = self.find_consumers()
         self.written: set[int] = set()
 
-    def dominated(self) -> tuple[list[int], dict[int, list[int]]]:
+    def dominated(self) -> list[int]:
+        """The op above each op, self.top above the first ones."""
         leaf = [node.kind == "leaf" for node in self.nodes]
         targets = Columns((), [node.inputs for node in self.nodes], leaf).targets
-        ops = [place for place, is_leaf in enumerate(leaf) if not is_leaf]
-        roots = [place for place in dict.fromkeys(root_places(self.graph)) if not leaf[place]]
-        parent = dominators(ops, targets, roots)
-        children: dict[int, list[int]] = {}
-        for op in ops:
-            children.setdefault(parent[op], []).append(op)
-        return parent, children
+        self.ops = [place for place, is_leaf in enumerate(leaf) if not is_leaf]
+        return dominators(self.ops, targets, [place for place in dict.fromkeys(root_places(self.graph)) if not leaf[place]])
 
     def indents(self) -> tuple[list[int], set[int]]:
-        """The depth of each op, and those that begin a branch."""
-        size, depth, branches = [1] * (self.top + 1), [0] * (self.top + 1), set()
-        for place in range(self.top - 1, -1, -1):
-            size[self.parent[place]] += size[place]
-        for above in (self.top, *range(self.top)):
-            children = self.children.get(above, ())
-            if len(children) == 1:  # most
-                depth[children[0]] = depth[above]
-                continue
-            spine = max(children, key=lambda child: (size[child], child), default=-1) if above != self.top else -1
-            for child in children:
-                aside = above != self.top and child < spine
-                depth[child] = depth[above] + aside
-                if aside:
-                    branches.add(child)
+        """The depth of each op, and those that begin a branch: an op's heaviest branch goes on, lighter ones before it begin aside."""
+        top, parent = self.top, self.parent
+        size, depth, branches, heaviest = [1] * (top + 1), [0] * (top + 1), set(), [-1] * (top + 1)
+        for op in reversed(self.ops):
+            size[parent[op]] += size[op]
+        for op in self.ops:
+            rival = heaviest[parent[op]]
+            if rival < 0 or size[op] >= size[rival]:
+                heaviest[parent[op]] = op
+        for op in self.ops:
+            above = parent[op]
+            depth[op] = depth[above]
+            if op < heaviest[above] and above != top:
+                depth[op] += 1
+                branches.add(op)
         return depth, branches
 
     def find_folds(self) -> dict[int, Fold]:
