@@ -8,6 +8,7 @@ import sys
 import numpy as np
 
 SINGLE, HALF, DOUBLE = np.dtype(np.float32), np.dtype(np.float16), np.dtype(np.float64)
+IMPORT, LOST = 150_000_000, [0]  # nanoseconds that BLAS takes to come, and that sums took longer without it
 LARGE = 1 << 14  # elements from which BLAS, whose import takes as long as a few hundred of these sums, is worth it: 5 times as fast
 
 
@@ -31,14 +32,17 @@ def store(out, values):
 def add_scaled(x, factor, b):
     """x += factor * b in place, for arrays of one dtype and shape and a number."""
     if x.dtype.char in "fd" and x.size and x.flags.c_contiguous and b.flags.c_contiguous:
-        blas = sys.modules.get("scipy.linalg.blas") or x.size >= LARGE and imported_blas()
-        if blas:
+        if blas := sys.modules.get("scipy.linalg.blas") or blas_at_last(x.size):
             (blas.saxpy if x.dtype is SINGLE else blas.daxpy)(b.reshape(-1), x.reshape(-1), a=factor)
             return x
     return plus_product(x, factor, b, x)
 
 
-def imported_blas():
+def blas_at_last(size):
+    """BLAS, imported for a large array, or when as much time went by without it as its import takes; else None."""
+    LOST[0] += 2000 + size
+    if size < LARGE and LOST[0] < IMPORT:
+        return None
     from scipy.linalg import blas
 
     return blas

@@ -73,8 +73,17 @@ class Bare:
     def conj(self):
         return self
 
+    def abs(self):
+        return Bare(np.abs(self.array))
+
+    def __mul__(self, other):
+        return Bare(np.multiply(self.array, value(other)))
+
     def __truediv__(self, other):
         return Bare(np.true_divide(self.array, value(other)))
+
+    def __rtruediv__(self, number):
+        return Bare(np.true_divide(number, self.array))
 
 
 def value(other):

@@ -3,8 +3,9 @@
 __name__ = __name__.removeprefix("gradrepl.")
 
 from gradrepl import torch
+from gradrepl.torch.optim._bare import Bare, bare
 from gradrepl.torch.optim.adam import check_adam
-from gradrepl.torch.optim.optimizer import Optimizer, decayed, new_step, value_of
+from gradrepl.torch.optim.optimizer import Optimizer, counted, decayed, new_step, value_of
 
 
 class Adamax(Optimizer):
@@ -29,9 +30,15 @@ class Adamax(Optimizer):
         if not state:
             state["step"] = new_step()
             state["exp_avg"], state["exp_inf"] = torch.zeros_like(parameter), torch.zeros_like(parameter)
-        state["step"] += 1
-        grad, (beta1, beta2), largest = decayed(parameter, grad, group), group["betas"], state["exp_inf"]
-        state["exp_avg"].lerp_(grad, 1 - beta1)
-        largest.copy_(torch.maximum(largest.mul_(beta2), grad.abs().add_(group["eps"])))
-        lr = value_of(group["lr"]) / (1 - beta1 ** value_of(state["step"]))
-        parameter.addcdiv_(state["exp_avg"], largest, value=-lr)
+        beta1, beta2 = group["betas"]
+        lr = value_of(group["lr"]) / (1 - beta1 ** counted(state))
+        for values, slope, mean, largest in bare(parameter, grad, state["exp_avg"], state["exp_inf"]):
+            slope = decayed(values, slope, group)
+            mean.lerp_(slope, 1 - beta1)
+            raise_to(largest.mul_(beta2), slope.abs().add_(group["eps"]))
+            values.addcdiv_(mean, largest, value=-lr)
+
+
+def raise_to(largest, size):
+    """The larger of the two, in place."""
+    largest.maximum_(size) if isinstance(largest, Bare) else largest.copy_(torch.maximum(largest, size))

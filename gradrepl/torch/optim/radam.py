@@ -3,8 +3,9 @@
 __name__ = __name__.removeprefix("gradrepl.")
 
 from gradrepl import torch
+from gradrepl.torch.optim._bare import bare
 from gradrepl.torch.optim.adam import check_adam, first_moments
-from gradrepl.torch.optim.optimizer import Optimizer, decayed_or_apart, value_of
+from gradrepl.torch.optim.optimizer import Optimizer, counted, decayed_or_apart, value_of
 
 
 class RAdam(Optimizer):
@@ -29,19 +30,18 @@ class RAdam(Optimizer):
 
     def update(self, parameter, grad, state, group):
         first_moments(state, parameter)
-        state["step"] += 1
-        step, (beta1, beta2), lr = value_of(state["step"]), group["betas"], value_of(group["lr"])
-        grad = decayed_or_apart(parameter, grad, group, lr)
-        state["exp_avg"].lerp_(grad, 1 - beta1)
-        state["exp_avg_sq"].mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
-        corrected, correction2 = state["exp_avg"] / (1 - beta1**step), 1 - beta2**step
-        longest = 2 / (1 - beta2) - 1
-        length = longest - 2 * step * (beta2**step) / correction2
-        scale = 1.0
+        step, (beta1, beta2), lr = counted(state), group["betas"], value_of(group["lr"])
+        correction1, correction2, longest = 1 - beta1**step, 1 - beta2**step, 2 / (1 - beta2) - 1
+        length, scale = longest - 2 * step * (beta2**step) / correction2, None
         if length > 5.0:
             scale = ((length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length)) ** 0.5
-            root = state["exp_avg_sq"].sqrt()
-            root = root.add(group["eps"]) if group["differentiable"] else root.add_(group["eps"])
-            parameter.add_(corrected * lr * ((correction2**0.5) / root) * scale, alpha=-1.0)
-        else:
-            parameter.add_(corrected * lr, alpha=-1.0)
+        for values, slope, mean, square in bare(parameter, grad, state["exp_avg"], state["exp_avg_sq"]):
+            slope = decayed_or_apart(values, slope, group, lr)
+            mean.lerp_(slope, 1 - beta1)
+            square.mul_(beta2).addcmul_(slope, slope, value=1 - beta2)
+            step_of = mean / correction1 * lr
+            if scale is not None:
+                root = square.sqrt()
+                root = root.add(group["eps"]) if group["differentiable"] else root.add_(group["eps"])
+                step_of = step_of * ((correction2**0.5) / root) * scale
+            values.add_(step_of, alpha=-1.0)

@@ -54,6 +54,9 @@ OPTIONS = [
     (torch.optim.NAdam, {}),
     (torch.optim.Adadelta, {}),
     (torch.optim.Adamax, {}),
+    (torch.optim.Adamax, dict(weight_decay=0.1, maximize=True)),
+    (torch.optim.RAdam, dict(betas=(0.5, 0.6))),
+    (torch.optim.RAdam, dict(weight_decay=0.1, decoupled_weight_decay=True, betas=(0.9, 0.3))),
 ]
 for kind, options in OPTIONS:
     for dtype in (torch.float32, torch.float64):
@@ -61,7 +64,7 @@ for kind, options in OPTIONS:
         parameters = [torch.randn(2, 3, dtype=dtype, requires_grad=True), torch.randn((), dtype=dtype, requires_grad=True)]
         parameters.append(torch.randn(3, 2, dtype=dtype).t().requires_grad_())
         optimizer = kind(parameters, **{"lr": 0.1, **options})
-        for _ in range(3):
+        for _ in range(4):
             optimizer.zero_grad()
             sum((p.sin() * (i + 1)).sum() for i, p in enumerate(parameters)).backward()
             kept = parameters[0].grad.clone()
