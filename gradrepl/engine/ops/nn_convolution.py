@@ -82,6 +82,11 @@ def conv_output(x, weight, stride, padding, dilation, groups, count=None):
 def conv_input(grad, weight, sizes, stride, padding, dilation, groups):
     """The input's gradient: every output sends its kernel back."""
     outputs, batch = weight.shape[0], grad.shape[0]
+    reach = tuple(d * (k - 1) - p for d, k, p in zip(dilation, weight.shape[2:], padding))
+    fits = tuple(g + r - p for g, r, p in zip(grad.shape[2:], reach, padding)) == tuple(sizes)
+    if weight.shape[0] == groups > 1 == weight.shape[1] == max(stride) and min(reach) >= 0 and fits:  # no channel has another to add to
+        mirrored = np.ascontiguousarray(weight[(..., *(slice(None, None, -1) for _ in sizes))])
+        return conv_output(grad, mirrored, stride, reach, dilation, groups, sizes)
     rows = batch_last(grad).reshape(groups, outputs // groups, math.prod(grad.shape[2:]) * batch)
     cols = np.matmul(grouped(weight, groups).swapaxes(1, 2), rows)
     cols = cols.reshape(groups * cols.shape[1], math.prod(grad.shape[2:]), batch)
