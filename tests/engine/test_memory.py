@@ -99,6 +99,25 @@ def transforms():
     torch.func.vmap(torch.func.grad(lambda x: x.sin().sum()))(torch.ones(2, 2))
 
 
+class Mapped(Exp):
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x):
+        return x.exp()
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(inputs[0], output)
+
+
+def mapped():
+    x = leaf()
+    torch.vmap(Mapped.apply)(x).sum().backward()
+    torch.vmap(lambda v: v.take(torch.tensor([0])) * torch.rand(1), randomness="different")(x)
+    torch.autograd.grad(x * 2, x, torch.ones(4, 2, 3), is_grads_batched=True)
+
+
 def forward_mode():
     with torch.autograd.forward_ad.dual_level():
         d = torch.autograd.forward_ad.make_dual(torch.ones(2), torch.ones(2))
@@ -118,7 +137,7 @@ def failing():
         z.sum().backward()
 
 
-STEPS = [training, twice, writes, hooks, functions, looked_at, transforms, forward_mode, anomalies, failing]
+STEPS = [training, twice, writes, hooks, functions, looked_at, transforms, mapped, forward_mode, anomalies, failing]
 
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.__name__)

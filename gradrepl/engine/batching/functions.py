@@ -94,67 +94,106 @@ def spec_of(value):
 # ---- a rule made from forward and backward
 
 
+class Plan(NamedTuple):
+    """How one call of a Function is batched: at which level, and where the batches of inputs and outputs are."""
+
+    level: int
+    size: int
+    randomness: str
+    dims: tuple
+    places: list
+
+
 class MappedContext:
-    """The `ctx` of a Function whose forward and backward run on batched tensors; that of its batched form keeps what is wrapped."""
+    """The `ctx` that a Function sees whose forward and backward run on batched tensors. What it saves goes, unwrapped, to the node."""
 
-    def __init__(self, outer, level):
-        self.__dict__.update(_outer=outer, _level=level, _dims=())
+    def __init__(self):
+        self.__dict__.update(_node=None, _level=0, _dims=())
 
-    needs_input_grad = property(lambda self: self._outer.needs_input_grad)
+    @contextlib.contextmanager
+    def _of(self, node, level):
+        """While the user's code runs: at other times the node is not held, for it holds this."""
+        self.__dict__.update(_node=node, _level=level)
+        try:
+            yield self
+        finally:
+            self.__dict__["_node"] = None
+
+    needs_input_grad = property(lambda self: self._node.needs_input_grad[1:])
 
     def save_for_backward(self, *tensors):
         values, self.__dict__["_dims"] = lowered(tensors, self._level)
-        self._outer.save_for_backward(*values)
+        self._node.save_for_backward(*values)
 
     @property
     def saved_tensors(self):
-        return tuple([again(x, d, self._level) for x, d in zip(self._outer.saved_tensors, self._dims)])
+        return tuple([again(x, d, self._level) for x, d in zip(self._node.saved_tensors, self._dims)])
 
     def mark_dirty(self, *tensors):
-        self._outer.mark_dirty(*lowered(tensors, self._level)[0])
+        self._node.mark_dirty(*lowered(tensors, self._level)[0])
 
     def mark_non_differentiable(self, *tensors):
-        self._outer.mark_non_differentiable(*lowered(tensors, self._level)[0])
+        self._node.mark_non_differentiable(*lowered(tensors, self._level)[0])
 
     def set_materialize_grads(self, value):
-        self._outer.set_materialize_grads(value)
+        self._node.set_materialize_grads(value)
 
 
 def again(x, dim, level):
     return x if dim is None or x is None else wrapped(x, dim, level)
 
 
-def with_generated_rule(cls, values, dims, level, count, randomness):
-    """Apply the batched form of a Function, whose node runs the backward of all examples at once."""
-    places: list = []
+def all_again(values, dims, level):
+    return [again(x, d, level) for x, d in zip(values, dims)]
 
-    def forward(*values):
-        outputs = cls.forward(*[again(x, d, level) for x, d in zip(values, dims)])
-        several = isinstance(outputs, tuple)
-        found, places[:] = lowered(outputs if several else (outputs,), level)
-        return found if several else found[0]
+
+def like_output(values, output):
+    """Several results as a tuple, a single one as it is."""
+    return tuple(values) if isinstance(output, tuple) else values[0]
+
+
+def as_tuple(value):
+    return value if isinstance(value, tuple) else (value,)
+
+
+def mapped_class(cls):
+    """The batched form of a Function, made once and kept by it."""
+    if "_mapped" not in vars(cls):
+        cls._mapped = made_class(cls)
+    return cls._mapped
+
+
+def made_class(cls):
+    """A Function whose node runs the backward of all examples at once."""
+
+    def forward(plan, *values):
+        output = cls.forward(*all_again(values, plan.dims, plan.level))
+        found, plan.places[:] = lowered(as_tuple(output), plan.level)
+        return like_output(found, output)
 
     def setup_context(ctx, inputs, output):
-        inner = ctx.mapped = MappedContext(ctx, level)
-        outputs = output if isinstance(output, tuple) else (output,)
-        shown = tuple([again(x, d, level) for x, d in zip(outputs, places)])
-        cls.setup_context(
-            inner, tuple([again(x, d, level) for x, d in zip(inputs, dims)]), shown if isinstance(output, tuple) else shown[0]
-        )
+        plan, *values = inputs
+        ctx.plan, ctx.mapped = plan, MappedContext()
+        shown = like_output(all_again(as_tuple(output), plan.places, plan.level), output)
+        with ctx.mapped._of(ctx, plan.level) as seen:
+            cls.setup_context(seen, tuple(all_again(values, plan.dims, plan.level)), shown)
 
     def backward(ctx, *grads):
-        with mapping(randomness, count) as now:
-            ctx.mapped.__dict__["_level"] = now
-            found = cls.backward(ctx.mapped, *[again(g, d, now) for g, d in zip(grads, places)])
-            found = found if isinstance(found, tuple) else (found,)
-            return tuple([settled(g, d, now) for g, d in zip(found, dims)])
+        plan = ctx.plan
+        with mapping(plan.randomness, plan.size) as level, ctx.mapped._of(ctx, level) as seen:
+            found = as_tuple(cls.backward(seen, *all_again(grads, plan.places, level)))
+            return None, *[settled(g, d, level) for g, d in zip(found, plan.dims)]
 
-    body = {name: staticmethod(function) for name, function in locals().items() if name in ("forward", "setup_context", "backward")}
-    mapped = type(f"Vmapped{cls.__name__}", (Function,), body | dict(generate_vmap_rule=True))
-    result = mapped.apply(*values)
-    several = isinstance(result, tuple)
-    made = tuple([again(x, d, level) for x, d in zip(result if several else (result,), places)])
-    return made if several else made[0]
+    methods = dict(forward=forward, setup_context=setup_context, backward=backward)
+    body = {name: staticmethod(method) for name, method in methods.items()}
+    return type(f"Vmapped{cls.__name__}", (Function,), body | dict(generate_vmap_rule=True))
+
+
+def with_generated_rule(cls, values, dims, level, count, randomness):
+    """Apply the batched form of a Function."""
+    plan = Plan(level, count, randomness, dims, [])
+    output = mapped_class(cls).apply(plan, *values)
+    return like_output(all_again(as_tuple(output), plan.places, level), output)
 
 
 def settled(gradient, dim, level):
