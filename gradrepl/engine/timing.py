@@ -9,7 +9,7 @@ import sys
 import threading
 from time import perf_counter_ns
 
-from numpy import ndarray
+import numpy as np
 
 from gradrepl.engine.execution import accumulate
 from gradrepl.engine.function import BackwardCFunction, Function
@@ -20,7 +20,7 @@ from gradrepl.engine.tensor import Tensor
 QUESTIONS = set("frozen dim size stride numel numpy requires_grad_ is_contiguous is_floating_point is_complex data_ptr tolist".split())
 ACTIVE: dict = {}  # thread -> its Stopwatch
 USER_SCOPE, BACKWARD_SCOPE = 7, 1
-EVALUATE = "autograd::engine::evaluate_function: "
+EMPTY, EVALUATE = "aten::empty", "autograd::engine::evaluate_function: "
 WRITTEN = re.compile(r"<(?!frozen )(?:torch (?P<function>\w+)|(?P<node>\w+?)(?:Backward\d+)? (?P<form>\w*))>")
 SPECIAL = {
     accumulate.__code__: lambda frame: ("torch::autograd::AccumulateGrad", -1),
@@ -31,9 +31,10 @@ SPECIAL = {
 class Span:
     """One event: what ran, from when to when, on what."""
 
-    __slots__ = ("name", "start", "end", "frame", "sequence_nr", "scope", "backward", "shapes", "thread")
+    __slots__ = ("name", "allocates", "start", "end", "frame", "sequence_nr", "scope", "backward", "shapes", "thread")
 
     def __init__(self, name, frame, backward=False, sequence_nr=-1, scope=0, shapes=None):
+        self.allocates = name == EMPTY and frame is None
         self.name, self.frame, self.backward, self.sequence_nr, self.scope, self.shapes = name, frame, backward, sequence_nr, scope, shapes
         self.thread, self.start, self.end = threading.get_ident(), perf_counter_ns(), None
 
@@ -66,6 +67,10 @@ class Stopwatch:
                 kind = self.kinds[code] = naming(code)
             if kind is not None:
                 self.enter(kind, frame)
+        elif event == "c_call" and answer is np.empty and self.stack and self.stack[-1].name != EMPTY:
+            self.begin(Span(EMPTY, None, shapes=self.shapes_of([])))
+        elif event in ("c_return", "c_exception") and answer is np.empty and self.stack and self.stack[-1].allocates:
+            self.end(self.stack[-1])
         elif event == "return" and self.stack and self.stack[-1].frame is frame:
             while self.stack and self.stack[-1].frame is frame:
                 self.end(self.stack[-1])
@@ -87,7 +92,7 @@ class Stopwatch:
 
     def shapes_of(self, values):
         """The shapes of what was given; [] where that is no tensor or array."""
-        return [list(x.shape) if isinstance(x, (Tensor, ndarray)) else [] for x in values] if self.shapes else None
+        return [list(x.shape) if isinstance(x, (Tensor, np.ndarray)) else [] for x in values] if self.shapes else None
 
     def begin(self, span):
         self.spans.append(span)

@@ -106,3 +106,14 @@ told.start()
 work(x)
 told.stop()
 print([event.key for event in told.key_averages() if event.key in ours])
+with profile() as told:
+    torch.randn(3)
+    torch.empty(3)
+print(
+    [
+        (event.name, event.cpu_parent and event.cpu_parent.name)
+        for event in told.function_events
+        if event.name in ("aten::randn", "aten::empty")
+    ][:2]
+)
+print("aten::empty" in [event.name for event in told.function_events if event.cpu_parent is None])
