@@ -122,7 +122,7 @@ def is_telling(name: str, value: Any) -> bool:
 
 def constants_text(node: Node) -> str:
     """Which inputs no gradient flows to, by name where that is known; numbers are told as arguments."""
-    if node.kind == "inplace":  # they are those of the op that wrote, which is not known
+    if node.kind == "inplace" or None not in node.inputs:  # of a write they are those of the op that wrote, which is not known
         return ""
     numbers = {name for name, _ in node.arguments}
     places = [place for place, edge in enumerate(node.inputs) if edge is None and input_name(node, place) not in numbers]
@@ -143,7 +143,9 @@ def cut_of(node: Node, slot: str) -> Cut | None:
 
 def cuts_of(node: Node) -> list[tuple[int, str, Cut]]:
     """The inputs whose graph was cut: (position, name of the tensor or of the input, why)."""
-    found = []
+    found: list[tuple[int, str, Cut]] = []
+    if not node.saved or None not in node.inputs:
+        return found
     for place, edge in enumerate(node.inputs):
         slot = input_name(node, place)
         saved = next((each for each in node.saved if slot in each.slots and each.cut), None)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, NamedTuple
 
 from gradrepl.graphs.collection import collection_paused
@@ -49,7 +50,15 @@ class Line(NamedTuple):
 
     @property
     def guide(self) -> str:
-        return "│ " * (self.depth - 1) + ("├ " if self.branch else "│ ") if self.depth else ""
+        return guides(self.depth, self.branch)
+
+
+class Look(NamedTuple):
+    """What a line says of the outputs of an op."""
+
+    text: str
+    numbers: list[str]
+    badges: list[str]
 
 
 class Tree:
@@ -61,7 +70,10 @@ class Tree:
     def lines(self) -> list[Line]:
         with collection_paused():
             lines = [
-                line._replace(text=labels.visible(line.text), detail=labels.visible(line.detail)) for line in Writer(self.graph).lines()
+                line
+                if line.text.isprintable() and line.detail.isprintable()
+                else line._replace(text=labels.visible(line.text), detail=labels.visible(line.detail))
+                for line in Writer(self.graph).lines()
             ]
         return shortened_to(MOST_LINES, lines) if self.graph.look.fold is True else lines
 
@@ -77,13 +89,17 @@ class Tree:
         from rich.text import Text
 
         styles = {style: console.get_style(style) for style in {"dim", "cyan", *STYLES.values()}}
+        uniform = console.color_system is None and not console.record  # no style will be seen: a line is one piece
+        newline = Segment.line()
         for line in self.lines():
             parts = styled(line, options.max_width, options.ascii_only)
-            if options.justify or cell_len("".join([words for words, _ in parts])) > options.max_width:
+            whole = "".join([words for words, _ in parts])
+            if options.justify or cell_len(whole) > options.max_width:
                 yield Text.assemble(*parts, no_wrap=True, overflow="ellipsis")
-            else:  # as it is: a Text, which looks for where to wrap, takes most of the time of a long tree
-                yield from [Segment(words, styles[style]) for words, style in parts]
-                yield Segment.line()
+                continue
+            # as it is: a Text, which looks for where to wrap, takes most of the time of a long tree
+            yield from [Segment(whole)] if uniform else [Segment(words, styles[style]) for words, style in parts]
+            yield newline
 
 
 def carries_lines(encoding: str | None) -> bool:
@@ -99,18 +115,20 @@ def plain(line: Line) -> str:
     return f"{line.guide}{line.edge}{line.text}{detail}{id}"
 
 
+@cache
+def guides(depth: int, branch: bool) -> str:
+    """What leads down to a line at this depth."""
+    return "│ " * (depth - 1) + ("├ " if branch else "│ ") if depth else ""
+
+
 def styled(line: Line, width: int, ascii_only: bool) -> list[tuple[str, str]]:
     """The words of the line with their styles, its detail shortened so that the id has room."""
-    room = width - len(line.guide) - len(line.edge) - len(line.text) - (len(line.id) + 1 if line.id else 0) - 2
-    detail = labels.shortened(line.detail, room) if room > 3 else ""
-    parts = (
-        (line.guide, "dim"),
-        (line.edge, "dim"),
-        (line.text, STYLES[line.kind]),
-        ("  " + detail if detail else "", "dim"),
-        (" " + line.id if line.id else "", "cyan"),
-    )
-    return [(words.translate(ASCII) if ascii_only else words, style) for words, style in parts if words]
+    head, text, detail, id = line.guide + line.edge, line.text, line.detail, line.id and " " + line.id
+    if detail:
+        room = width - len(head) - len(text) - len(id) - 2
+        detail = "  " + labels.shortened(detail, room) if room > 3 else ""
+    parts = [pair for pair in ((head, "dim"), (text, STYLES[line.kind]), (detail, "dim"), (id, "cyan")) if pair[0]]
+    return [(words.translate(ASCII), style) for words, style in parts] if ascii_only else parts
 
 
 def shortened_to(most: int, lines: list[Line]) -> list[Line]:
@@ -131,7 +149,8 @@ class Writer:
         self.depth, self.branches = self.indents()
         self.fold_of = self.find_folds()
         self.consumers = self.find_consumers()
-        self.written: set[int] = set()
+        self.written: dict[int, str] = {}  # the leaves that stand above -> what refers to them
+        self.looks: dict[int, Look] = {}
 
     def dominated(self) -> list[int]:
         """The op above each op, self.top above the first ones."""
@@ -200,11 +219,12 @@ class Writer:
                 yield Line(0, False, "", text, f"no grad_fn: {labels.cut_text(root.cut)}", kind="cut")
 
     def op_lines(self, place: int, node: Node) -> Iterator[Line]:
-        depth = self.depth[place]
-        title = " ".join(filter(None, (("! " if node.faults else "") + labels.op_name(node, self.graph), labels.outputs_text(node))))
+        depth, inputs, look = self.depth[place], node.inputs, self.look(node)
+        name = ("! " if node.faults else "") + labels.op_name(node, self.graph)
+        title = f"{name} {look.text}" if look.text else name
         kind = "fault" if node.faults else node.kind
-        yield Line(depth, place in self.branches, self.edge_text(place), title, self.detail(place, node), node.id, kind)
-        several = sum(edge is not None for edge in node.inputs) > 1
+        yield Line(depth, place in self.branches, self.edge_text(place), title, self.detail(place, node, look), node.id, kind)
+        several = len(inputs) - inputs.count(None) > 1
         for position, edge in enumerate(node.inputs):
             if edge and self.parent_of(edge[0]) != place:
                 yield self.input_line(edge, depth + several, several, f"{position}: " if several else "", place)
@@ -220,12 +240,22 @@ class Writer:
             shown = [short_path(path) for path in (paths if len(paths) <= MOST_PATHS else [*paths[:2], "…", paths[-1]])]
             return f"{', '.join(shown)}: " if paths else ""
         inputs = self.nodes[parent].inputs
+        if len(inputs) - inputs.count(None) < 2:
+            return ""
         positions = [str(position) for position, edge in enumerate(inputs) if edge and edge[0] == place]
-        several = sum(edge is not None for edge in inputs) > 1
-        return f"{', '.join(positions)}: " if positions and several else ""
+        return f"{', '.join(positions)}: " if positions else ""
 
-    def detail(self, place: int, node: Node) -> str:
-        parts = [labels.arguments_text(node), labels.constants_text(node), *map(labels.numbers_text, node.outputs)]
+    def look(self, node: Node) -> Look:
+        """What the line says of the outputs, which plain ops have in common."""
+        known = self.looks.get(id(node.outputs))
+        if known is None:
+            badges = [badge for output in node.outputs for badge in labels.badges(output)]
+            numbers = list(map(labels.numbers_text, node.outputs))
+            known = self.looks[id(node.outputs)] = Look(labels.outputs_text(node), numbers, badges)
+        return known
+
+    def detail(self, place: int, node: Node, look: Look) -> str:
+        parts = [labels.arguments_text(node), labels.constants_text(node), *look.numbers]
         parts += [f"{name} cut: {labels.cut_text(cut)}" for _, name, cut in labels.cuts_of(node)]
         if node.kind == "custom":
             parts.append("your Function" + (f", {labels.source_text(node.defined)}" if node.defined else ""))
@@ -234,14 +264,14 @@ class Writer:
         users = self.consumers.get(place, ())
         if len(users) > 1 or users and self.nodes[self.parent[place]].id not in users:
             parts.append("used by " + (", ".join(users) if len(users) < 5 else f"{len(users)} nodes"))
-        parts += [*self.saved(node), *(badge for output in node.outputs for badge in labels.badges(output)), *node.faults]
+        parts += [*self.saved(node), *look.badges, *node.faults]
         return " · ".join(filter(None, parts))
 
     def saved(self, node: Node) -> list[str]:
         """What the op keeps, if that is asked for; or else only that it is gone."""
         if self.graph.look.saved:
             return [f"saved {labels.saved_text(saved)}: {labels.saved_detail(saved)}" for saved in node.saved]
-        return ["freed"] if any(saved.state == "freed" for saved in node.saved) else []
+        return ["freed"] if node.saved and any(saved.state == "freed" for saved in node.saved) else []
 
     def input_line(self, edge: tuple[int, int], depth: int, branch: bool, label: str, below: int) -> Line:
         """An input that stands elsewhere, or a leaf."""
@@ -255,10 +285,10 @@ class Writer:
 
     def leaf_line(self, place: int, depth: int, branch: bool, label: str) -> Line:
         node = self.nodes[place]
-        name = labels.names_text(node.names) or "leaf"
         if place in self.written:
-            return Line(depth, branch, label, f"■ {name} ↩", "", node.id, "reference")
-        self.written.add(place)
+            return Line(depth, branch, label, self.written[place], "", node.id, "reference")
+        name = labels.names_text(node.names) or "leaf"
+        self.written[place] = f"■ {name} ↩"
         output = node.outputs[0]
         value = f" = {output.value.text}" if output.value else ""
         parts = labels.leaf_text(node).split(" · ")
