@@ -77,7 +77,7 @@ SAMPLES = [
         "f.group_norm(x, 1)",
         "f.batch_norm(x, None, None, training=True)",
     ),
-    *mapped("q", "f.layer_norm(x, (3,))", "f.layer_norm(x, (3,), c, c)", "f.normalize(x, dim=0)"),
+    *mapped("q", "f.layer_norm(x, (3,))", "f.layer_norm(x, (3,), c, c)", "f.layer_norm(x, (3,), x[0], x[1])", "f.normalize(x, dim=0)"),
     *mapped("j", "f.one_hot(x, 3)"),
     *mapped("q", "f.embedding(l, x)"),
     *mapped(

@@ -7,6 +7,7 @@ from gradrepl.engine.declare import formula
 from gradrepl.engine.gradients import arrays
 from gradrepl.engine.modes import enable_grad, is_grad_enabled
 from gradrepl.engine.ops.nn_normalization import batch_norm_backward_parts, centered, channel_sums, layer_norm_backward_parts
+from gradrepl.engine.ops.shapes import alias_of
 from gradrepl.engine.tensor import Tensor
 
 
@@ -18,12 +19,10 @@ def spread(parts, mask):
 
 def derived(composed, tensors, grads, wanted):
     """The gradients of something composed of ops, by running it once more and going back through it."""
-    asked = [tensor for tensor, want in zip(tensors, wanted) if want]
     recorded = is_grad_enabled()
     with enable_grad():
-        if not recorded:
-            tensors = [t.detach().requires_grad_(bool(want)) if isinstance(t, Tensor) else t for t, want in zip(tensors, wanted)]
-            asked = [tensor for tensor, want in zip(tensors, wanted) if want]
+        tensors = [apart(tensor, want, recorded) for tensor, want in zip(tensors, wanted)]
+        asked = [tensor for tensor, want in zip(tensors, wanted) if want]
         outputs = composed(*tensors)
         pairs = [(out, grad) for out, grad in zip(outputs, grads) if grad is not None and out.requires_grad]
         if not pairs:
@@ -31,6 +30,17 @@ def derived(composed, tensors, grads, wanted):
         outputs, grads = zip(*pairs)
         found = gradients(outputs, asked, grads, create_graph=recorded, allow_unused=True)
     return spread(found, wanted)
+
+
+def apart(tensor, want, recorded):
+    """An input as one that depends on no other: in a graph, the gradient that flowed in may be made from the op's input."""
+    if not isinstance(tensor, Tensor) or recorded and not want:
+        return tensor
+    if recorded:
+        return alias_of(tensor)
+    tensor = tensor.detach()
+    tensor.needs_grad = bool(want)
+    return tensor
 
 
 # ---- batch normalisation
