@@ -22,6 +22,16 @@ def test_program(name):
     assert printed(embedded, name) == (PROGRAMS / f"{name}.txt").read_text().splitlines()
 
 
+def test_who_looks_on_does_not_count():
+    from gradrepl import insight
+
+    insight.observe("embedded")
+    try:
+        assert printed(embedded, "gradients") == (PROGRAMS / "gradients.txt").read_text().splitlines()
+    finally:
+        insight.stop()
+
+
 @pytest.mark.torch
 @pytest.mark.parametrize("name", NAMES)
 def test_recording_is_what_torch_prints(name):
