@@ -2,6 +2,7 @@
 
 import math
 import operator
+import re
 
 import numpy as np
 
@@ -36,6 +37,12 @@ class dtype:
         if self._array is None:
             raise NotImplementedError(f"the embedded engine has no {self!r} tensors")
         return self._array
+
+    @property
+    def abbr(self):
+        """A short name: f32, i64."""
+        start, bits, rest = re.fullmatch(r"(bf|[a-z])[a-z]*(\d*)(.*)", self.name).groups()
+        return start + (bits or "8") + rest.replace("_", "")
 
     def __repr__(self):
         return f"torch.{self.name}"

@@ -107,7 +107,7 @@ class SavedTensor:
 
     @property
     def unpack_hook(self):
-        value = self.node._kept(self.place) if self.index is None else self.value
+        value = self.value
         return value.unpack if isinstance(value, Packed) else None
 
 

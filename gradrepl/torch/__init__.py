@@ -1,6 +1,7 @@
 """The torch module on the embedded engine. Submodules, and what lives in them, are imported on first use."""
 
 import importlib as _importlib
+import os as _os
 from math import e, inf, nan, pi
 
 import gradrepl.engine
@@ -30,7 +31,7 @@ globals().update({alias: DTYPES[name] for alias, name in ALIASES.items()})
 newaxis = None
 __version__ = "2.13.0+cpu"
 _SUBMODULES = set(
-    """_C _VF __config__ __future__ _dynamo _functorch _ops _tensor_str _utils accelerator amp autograd backends compiler cpu cuda
+    """_C _VF __config__ __future__ _dynamo _functorch _logging _ops _tensor_str _utils accelerator amp autograd backends compiler cpu cuda
     distributed distributions fft func functional jit linalg masked mps nn optim overrides profiler random return_types serialization
     special storage testing types utils version xpu""".split()
 )
@@ -98,3 +99,7 @@ def __getattr__(name):
 
 def __dir__():
     return sorted({*globals(), *_SUBMODULES, *_HOMES, *_OF_NN})
+
+
+if "TORCH_LOGS" in _os.environ:
+    _importlib.import_module("gradrepl.torch._logging")
