@@ -92,6 +92,7 @@ class Default:
     float = np.dtype(np.float32)
     complex = np.dtype(np.complex64)
     device = None
+    stands_out = False  # whether memory that was not written shows it: with `use_deterministic_algorithms`
 
 
 def set_default_dtype(d):

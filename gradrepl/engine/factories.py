@@ -149,7 +149,14 @@ def ones(*size, dtype=None, **named):
 
 @made_by
 def empty(*size, dtype=None, **named):
-    return np.zeros(shape_from("empty", size, named), dtype or Default.float)
+    return unwritten(shape_from("empty", size, named), dtype or Default.float)
+
+
+def unwritten(shape, kind):
+    """Zeros; or, if it is to stand out, NaN, the greatest integer, True."""
+    if not Default.stands_out:
+        return np.zeros(shape, kind)
+    return np.full(shape, np.iinfo(kind).max if kind.kind in "iu" else np.nan if kind.kind in "fc" else True, kind)
 
 
 @made_by
@@ -228,7 +235,8 @@ def ones_like(shape_of, dtype=None):
 
 @like
 def empty_like(shape_of, dtype=None):
-    return filled_with(blank_like(shape_of, dtype), 0)
+    blank = blank_like(shape_of, dtype)
+    return filled_with(blank, unwritten((), blank.dtype)[()])
 
 
 @like
@@ -240,7 +248,7 @@ def full_like(shape_of, fill_value, dtype=None):
 def empty_strided(size, stride, dtype=None):
     kind = dtype or Default.float
     span = 1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True)) if 0 not in size else 0
-    return np.ndarray(tuple(size), kind, np.zeros(span, kind), 0, tuple(s * kind.itemsize for s in stride))
+    return np.ndarray(tuple(size), kind, unwritten(span, kind), 0, tuple(s * kind.itemsize for s in stride))
 
 
 @made_by
@@ -250,7 +258,7 @@ def empty_permuted(size, physical_layout, dtype=None):
             "Number of dimensions in size does not match the length of the physical_layout; i.e. "
             f"len(size) = {len(size)} is not equal to len(physical_layout) = {len(physical_layout)}"
         )
-    return in_order(np.zeros(tuple(size), dtype or Default.float), tuple(physical_layout))
+    return in_order(unwritten(tuple(size), dtype or Default.float), tuple(physical_layout))
 
 
 # ---- counted
@@ -516,7 +524,7 @@ def new_ones(*size, kind, **named):
 
 @new
 def new_empty(*size, kind, **named):
-    return np.zeros(shape_from("empty", size, named), kind)
+    return unwritten(shape_from("empty", size, named), kind)
 
 
 @new

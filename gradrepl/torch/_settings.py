@@ -44,8 +44,9 @@ def get_default_device():
 
 
 def use_deterministic_algorithms(mode, *, warn_only=False):
-    """Accepted; every op here is deterministic."""
+    """Every op here is deterministic; memory that was not written is filled with what stands out."""
     _STATE.update(deterministic=bool(mode), warn_only=warn_only)
+    Default.stands_out = bool(mode)
 
 
 def are_deterministic_algorithms_enabled():
@@ -63,7 +64,7 @@ def set_deterministic_debug_mode(debug_mode):
     level = levels.get(debug_mode, debug_mode)
     if level not in (0, 1, 2):
         raise RuntimeError(f"invalid value of debug_mode, expected 0, 1, or 2, but got {level}")
-    _STATE.update(deterministic=level > 0, warn_only=level == 1)
+    use_deterministic_algorithms(level > 0, warn_only=level == 1)
 
 
 def get_deterministic_debug_mode():

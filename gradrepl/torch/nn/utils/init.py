@@ -16,4 +16,4 @@ def skip_init(module_cls, *args, **kwargs):
     state = torch.get_rng_state()
     module = module_cls(*args, **kwargs)
     torch.set_rng_state(state)
-    return module
+    return module.to_empty(device="cpu")
