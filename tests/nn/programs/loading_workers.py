@@ -54,6 +54,25 @@ print(loader.prefetch_factor, DataLoader(Noisy()).prefetch_factor, type(iter(Dat
 print([list(DistributedSampler(range(10), 3, rank, shuffle=False)) for rank in range(3)], DistributedSampler)
 
 
+class Wrapped(Dataset):
+    """Asks another for what it has not."""
+
+    def __init__(self, inner):
+        self.inner = inner
+
+    def __getattr__(self, name):
+        return getattr(self.inner, name)
+
+    def __len__(self):
+        return len(self.inner)
+
+    def __getitem__(self, index):
+        return self.inner[index]
+
+
+print(list(DataLoader(Wrapped(range(5)), batch_size=2, num_workers=2)), list(DataLoader([1, 2, 3], num_workers=2)))
+
+
 class Wrong(Dataset):
     def __init__(self, error):
         self.error = error

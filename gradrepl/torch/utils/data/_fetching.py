@@ -3,7 +3,6 @@
 __name__ = __name__.removeprefix("gradrepl.")
 
 import collections
-import copy
 import dataclasses
 import random
 import traceback
@@ -112,6 +111,15 @@ def take_up(streams):
     np.random.set_state(of_numpy)
 
 
+def own(dataset):
+    """What a worker has of its own: attributes set in it are seen there only. Data is shared, and an object of another kind is as it is."""
+    if type(dataset).__new__ is not object.__new__ or not hasattr(dataset, "__dict__"):
+        return dataset
+    twin = object.__new__(type(dataset))  # not copy.copy, which asks the object for methods, and may meet its __getattr__ half made
+    twin.__dict__.update(dataset.__dict__)
+    return twin
+
+
 class Worker:
     """A loading process, or what can be told of one from outside: a copy of the dataset, and random streams of its own.
 
@@ -121,7 +129,7 @@ class Worker:
     here = None  # the info of the one that is at work
 
     def __init__(self, loader, id, base_seed):
-        dataset = copy.copy(loader.dataset)
+        dataset = own(loader.dataset)
         self.loader, self.info = loader, WorkerInfo(id, loader.num_workers, base_seed + id, dataset)
         self.base_seed, self.streams, self.failure = base_seed, None, None
         self.start()
