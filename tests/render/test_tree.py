@@ -88,12 +88,13 @@ def test_the_indent_is_at_most_the_logarithm_of_the_size():
 @pytest.mark.parametrize(
     "program", [golden.shared, golden.split, golden.folded_rnn, golden.scalars, golden.spoilt, golden.custom], ids=lambda p: p.__name__
 )
-def test_no_line_is_wider_than_the_terminal(program, width):
-    text = printed(tree_of(program), width)
-    assert max(map(len, text.splitlines())) <= width
-    assert len(text.splitlines()) == len(str(tree_of(program)).splitlines())
-    for line in text.splitlines():
-        assert line.split()[-1].startswith("n") or "…" in line or width > 40
+def test_lines_are_whole_where_they_fit_and_shortened_in_the_middle_elsewhere(program, width):
+    lines, whole = printed(tree_of(program), width).splitlines(), str(tree_of(program)).splitlines()
+    assert max(map(len, lines)) <= width
+    assert [line for line in lines if "…" not in line] == [line for line in whole if len(line) <= width]
+    for seen, full in zip(lines, whole, strict=True):
+        head, _, tail = seen.partition("…")
+        assert full.startswith(head) and full.endswith(tail)
 
 
 def test_what_is_saved_on_request():
