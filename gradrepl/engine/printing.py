@@ -198,7 +198,8 @@ def tensor_text(tensor, contents=None):
 
 
 def __repr__(self, *, tensor_contents=None):
-    return levelled_text(self) if here.transforms else tensor_text(self, tensor_contents)
+    inside = here.transforms or type(self.array) is not np.ndarray
+    return levelled_text(self) if inside else tensor_text(self, tensor_contents)
 
 
 def levelled_text(tensor):
@@ -218,6 +219,8 @@ def levelled_text(tensor):
 
 
 def __format__(self, spec):
+    if not self.array.ndim and type(self.array) is not np.ndarray:
+        return self.item()
     if not self.array.ndim and type(self) is Tensor:
         return self.array.item().__format__(spec)
     return object.__format__(self, spec)

@@ -114,7 +114,7 @@ class Mapped(Exp):
 def mapped():
     x = leaf()
     torch.vmap(Mapped.apply)(x).sum().backward()
-    torch.vmap(lambda v: v.take(torch.tensor([0])) * torch.rand(1), randomness="different")(x)
+    torch.vmap(lambda v: v.mode()[0] * torch.rand(1), randomness="different")(x)
     torch.autograd.grad(x * 2, x, torch.ones(4, 2, 3), is_grads_batched=True)
 
 

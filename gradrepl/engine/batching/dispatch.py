@@ -15,6 +15,11 @@ IMPOSSIBLE = (
     "This happened due to `other` being vmapped over but `self` not being vmapped over {1}. Please try to use out-of-place operators "
     "instead of {0}. If said operator is being called inside the PyTorch framework, please file a bug report instead."
 )
+ESCAPED = (
+    "Either your tensor may have escaped from inside a function being vmapped and this is a user error (see "
+    "https://pytorch.org/functorch/stable/ux_limitations.html), or there is an internal functorch error in `gen_vmap_plumbing` Please file "
+    "an issue if it looks like the latter"
+)
 DIFFERENT = (
     "vmap: Cannot ask for different inplace randomness on an unbatched tensor. This will appear like same randomness. If this is necessary "
     "for your usage, please file an issue with functorch."
@@ -105,6 +110,8 @@ def call_of(name, function, in_place, args, named):
     """Take the innermost level off by the rule of the op, or without one slice by slice."""
     tensors = (*args, *named.values())
     level = highest(tensors)
+    if level and not any(each == level for each, *_ in here.batches):
+        raise RuntimeError(ESCAPED)
     if level:
         size = next(x.value.array.shape[x.bdim] for x in flat(tensors) if isinstance(x, BatchedTensor) and x.level == level)
     else:  # who draws random numbers is here without a batched tensor

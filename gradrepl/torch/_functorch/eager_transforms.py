@@ -29,6 +29,7 @@ COTANGENTS = (
     "Expected pytree structure of cotangents to be the same as pytree "
     "structure of outputs to the function. cotangents: {}, primal output: {}"
 )
+NOT_FLOATING = "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with dtype {}"
 NOT_TUPLE = "jvp(f, primals, tangents): Expected {} to be a tuple. E.g. it should be valid to call f(*primals)."
 STRUCTURE = (
     "jvp(f, primals, tangents): Expected primals and tangents to have the same python structure. For example, if primals is a tuple of 3 "
@@ -82,17 +83,28 @@ class Entry:
 
     def pushed(self, outputs, vectors):
         """(the Jacobian times `vectors`, in the nest of the outputs; the leaves made on the way)"""
-        flat, spec = tree_flatten(outputs)
-        flat, vectors = [bare(x, self.levels) for x in flat], [bare(v, self.levels) for v in vectors]
+        every, spec = tree_flatten(outputs)
+        flat = [bare(x, self.levels) for x in every if can_flow(x)]
         dummies = [leaf_of(torch.zeros_like(x)) for x in flat]
         back = flowing(flat, self.leaves, dummies)
-        results = flowing(back, dummies, vectors)
-        return tree_unflatten([nested(x, self.levels) for x in results], spec), [*self.leaves, *dummies]
+        results = iter(flowing(back, dummies, [bare(v, self.levels) for v in vectors]))
+        found = [nested(next(results), self.levels) if can_flow(x) else torch.zeros_like(x) for x in every]
+        return tree_unflatten(found, spec), [*self.leaves, *dummies]
+
+
+def can_flow(x):
+    return x.is_floating_point() or x.is_complex()
+
+
+def check_primals(primals):
+    for x in primals:
+        if not can_flow(x):
+            raise ValueError(f"Expected primal to be floating point or complex, but got: {x.dtype}")
 
 
 def leaf_of(x):
     """A new end for the graph, which users may not make here."""
-    if not (x.is_floating_point() or x.is_complex()):
+    if not can_flow(x):
         raise RuntimeError("only Tensors of floating point dtype can require gradients")
     x.requires_grad = True
     return x
@@ -226,6 +238,8 @@ def vjp_of(func, args, argnums, has_aux):
         for x in flat:
             if not isinstance(x, torch.Tensor):
                 raise RuntimeError(f"vjp(f, *primals): expected f(*primals) to return only tensors, got unsupported type {type(x)}")
+            if not can_flow(x):
+                raise RuntimeError(NOT_FLOATING.format(x.dtype))
         shown, aux = left((outputs, aux), entry.leaves, False)
 
     def wrapper(cotangents, retain_graph=True, create_graph=None):
@@ -252,6 +266,7 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
     for x, v in zip(flat, vectors):
         if x.shape != v.shape:
             raise RuntimeError(TANGENT_SIZE.format(list(x.shape), list(v.shape)))
+    check_primals(flat)
     with transforming():
         entry = Entry(primals)
         outputs, aux = split_aux(func(*entry.given), "jvp(f, primals, tangents)", has_aux)
@@ -263,6 +278,7 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
 def linearize(func, *primals):
     """(func(*primals), a function that multiplies the Jacobian there with tangents)"""
     flat, spec = tree_flatten(primals)
+    check_primals(flat)
     with transforming():
         entry = Entry(primals)
         outputs = func(*entry.given)
@@ -304,8 +320,10 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_
 
     @wraps(func)
     def wrapper(*args):
+        check_real("jacrev", args, "inputs")
         outputs, pull, *aux = vjp_of(func, args, argnums, has_aux)
         flat, spec = tree_flatten(outputs)
+        check_real("jacrev", flat, "outputs")
         basis = basis_of(flat)
         runs = [rows_of(pull, chunk, spec, chunk_size == 1) for chunk in zip(*[x.split(chunk_size or max(len(x), 1)) for x in basis])]
         leaves, input_spec = zip(*map(tree_flatten, runs))
@@ -315,6 +333,13 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_
         return (found, aux[0]) if has_aux else found
 
     return wrapper
+
+
+def check_real(who, args, what):
+    """Jacobians are of real numbers."""
+    for i, x in enumerate(tree_flatten(args)[0]):
+        if isinstance(x, torch.Tensor) and x.is_complex():
+            raise RuntimeError(f"{who}: Expected all {what} to be real but received complex tensor at flattened input idx: {i}")
 
 
 def rows_of(pull, basis, spec, single):
@@ -330,16 +355,18 @@ def split_rows(rows, outputs):
     return [part.view(x.shape + part.shape[1:]) for part, x in zip(parts, outputs)]
 
 
-def jacfwd(func, argnums=0, has_aux=False, *, randomness="error", chunk_size=None):
+def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
     """A function that gives the Jacobian of `func`, its columns at once."""
 
     @wraps(func)
     def wrapper(*args):
+        check_real("jacfwd", args, "inputs")
         chosen = argnums_of(argnums, args)
         flat, spec = tree_flatten(chosen)
         for x in flat:
             if not isinstance(x, torch.Tensor):
                 raise AttributeError(f"{type(x).__name__!r} object has no attribute 'numel'")
+        check_primals(flat)
         basis = basis_of(flat)
         with (
             mapping("error" if randomness == "error" else "same", None),
@@ -348,6 +375,7 @@ def jacfwd(func, argnums=0, has_aux=False, *, randomness="error", chunk_size=Non
             entry = Entry(chosen)
             result = func(*with_arguments(argnums, args, entry.given))
             outputs, aux = split_aux(result, "jacfwd(f)(*args)", has_aux)
+            check_real("jacfwd", outputs, "outputs")
         made = []
 
         def push(*vectors):

@@ -33,6 +33,10 @@ OUT_STRUCTURE = (
     "vmap({}, ..., out_dims={})(<inputs>): out_dims is not compatible with the structure of `outputs`. "
     "out_dims has structure {} but outputs has structure {}."
 )
+OUT_DIMS = (
+    "vmap({}, ..., out_dims={}): `out_dims` must be an int, None or a python collection of ints representing where in the outputs the "
+    "vmapped dimension should appear."
+)
 RANDOMNESS = "Only allowed values for randomness are 'error', 'different', or 'same'. Got {}"
 BATCHED_OUTPUT = "vmap({}, ...): `{}` can not return a BatchedTensor when out_dim is None"
 NO_RULE = "Batching rule not implemented; a batched tensor was asked for its values."
@@ -56,7 +60,13 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
 
         if chunk_size is None:
             return tree_unflatten(*run(leaves, count)[:2])
-        return joined([run(chunk, size) for chunk, size in chunks(leaves, dims, count, chunk_size)])
+        state = torch.get_rng_state() if randomness == "same" else None
+        runs = []
+        for chunk, size in chunks(leaves, dims, count, chunk_size):
+            if state is not None:
+                torch.set_rng_state(state)
+            runs.append(run(chunk, size))
+        return joined(runs)
 
     return wrapper
 
@@ -75,6 +85,8 @@ def once(func, name, arguments, dims, out_dims, randomness, kwargs, count):
             raise RuntimeError(NO_RULE) from None
     leaves, spec = tree_flatten(result)
     places = broadcast_to_and_flatten(out_dims, spec, lambda dim: isinstance(dim, int) or dim is None)
+    if not all(isinstance(dim, int) or dim is None for dim in tree_flatten(out_dims)[0]):
+        raise ValueError(OUT_DIMS.format(name, out_dims))
     if places is None:
         raise ValueError(OUT_STRUCTURE.format(name, out_dims, tree_flatten(out_dims)[1], spec))
     return [left(x, dim, level, name, count) for x, dim in zip(leaves, places)], spec, places

@@ -189,3 +189,69 @@ norm = torch.nn.BatchNorm1d(3)
 attempt(lambda: vmap(norm)(torch.randn(2, 4, 3)))
 norm.eval()
 attempt(lambda: vmap(norm)(torch.randn(2, 4, 3)).shape)
+
+# odd arguments, odd answers, and what gets out
+whole, z, v = torch.tensor([1, 2]), torch.tensor([1 + 1j, 2]), torch.tensor([1.0, 2.0, 3.0])
+kept = []
+
+
+def written(blank):
+    """A function that fills what it makes."""
+
+    def function(x):
+        y = blank(x)
+        y[0] = x[0]
+        y[1:] += x[1:]
+        return y
+
+    return function
+
+
+ODD = [
+    lambda: jacrev(lambda x: x * 2)(z),
+    lambda: jacfwd(lambda x: x * 2)(z),
+    lambda: hessian(lambda x: (x * x).sum())(z),
+    lambda: jacrev(lambda x: x * 1j)(v),
+    lambda: jacfwd(lambda x: x * 2, chunk_size=2)(v),
+    lambda: jacrev(lambda x: x * 2)(whole),
+    lambda: jacfwd(lambda x: x * 2)(whole),
+    lambda: jvp(lambda x: x * 2, (whole,), (whole,)),
+    lambda: jvp(lambda x: (x.argmax(), x), (v,), (v,)),
+    lambda: jacrev(lambda x: x.argmax())(v),
+    lambda: jacfwd(lambda x: x.argmax())(v),
+    lambda: vjp(lambda x: (x.argmax(), x), v),
+    lambda: jacrev(lambda x: x * 2)(torch.ones(0)),
+    lambda: jacfwd(lambda x: x**2)(torch.tensor(3.0)),
+    lambda: jacrev(lambda d: d["a"] * d["b"])({"a": v, "b": v}),
+    lambda: jacfwd(lambda x: {"a": x * 2, "b": x.sum()})(v),
+    lambda: jacrev(lambda x, y: x * 2, argnums=(0, 1))(v, v),
+    lambda: jacfwd(lambda x: x * torch.rand(3))(v),
+    lambda: jacfwd(lambda x: x * torch.rand(3), randomness="same")(v).shape,
+    lambda: vmap(lambda pair: pair[0] + pair[1], in_dims=([0, None],))([x, v]),
+    lambda: vmap(lambda x: (x, (x, x.sum())), out_dims=(0, (1, 0)))(x),
+    lambda: vmap(lambda x: {"a": x}, out_dims={"a": 1})(x),
+    lambda: vmap(lambda x: x, out_dims="a")(x),
+    lambda: vmap(lambda x: ())(x),
+    lambda: vmap(lambda x: None, out_dims=None)(x),
+    lambda: (torch.manual_seed(0), vmap(lambda x: torch.rand(2), randomness="same", chunk_size=1)(x))[1],
+    lambda: vmap(grad(lambda x: (x * x.detach()).sum()))(x),
+    lambda: torch.no_grad()(lambda: vmap(grad(lambda x: (x**2).sum()))(x))(),
+    lambda: torch.inference_mode()(lambda: vmap(lambda x: x * 2)(x))(),
+    lambda: vmap(written(lambda x: torch.zeros(3)))(x),
+    lambda: vmap(written(torch.zeros_like))(x),
+    lambda: vmap(written(lambda x: x.new_zeros(3)))(x),
+    lambda: vmap(lambda x: (kept.append(x), x)[1])(x),
+    lambda: kept[0],
+    lambda: kept[0] + 1,
+    lambda: vmap(lambda x: f"{x.sum()}")(x),
+    lambda: vmap(lambda x: sum(x))(x),
+    lambda: vmap(lambda x: max(x[0], x[1]))(x),
+    lambda: vmap(lambda x: np.asarray(x))(x),
+    lambda: vmap(lambda x: torch.tensor([x[0], 1.0]))(x),
+    lambda: vmap(lambda x: torch.tensor(x))(x),
+    lambda: vmap(lambda x: torch.as_tensor(x))(x),
+    lambda: vmap(lambda x: torch.full((2,), x[0]))(x),
+]
+for n, odd in enumerate(ODD):
+    print(n, end=" ")
+    attempt(odd)
