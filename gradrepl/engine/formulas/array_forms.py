@@ -105,7 +105,7 @@ def mean_all_backward(grad, sizes, count):
     if dtype is not DOUBLE and dtype is not FLOAT:
         return expand(grad, sizes) / count
     result = np.empty(sizes, dtype)
-    result.fill(grad / dtype.type(count))  # one division is enough
+    result.fill(float(grad) / (count or 1) if dtype is DOUBLE else grad / dtype.type(count))  # one division is enough
     return result
 
 
