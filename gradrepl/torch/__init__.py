@@ -59,19 +59,20 @@ _HOMES = {
         _lobpcg="lobpcg",
         func="vmap",
         _ops="ops",
+        **{"nn.functional": "rrelu rrelu_", "nn._grids": "grid_sampler grid_sampler_2d grid_sampler_3d"},
     ).items()
     for name in names.split()
 }
 
 _OF_NN = set(  # what torch.nn is built on loads with it
     """
-    _safe_softmax _scaled_dot_product_flash_attention_for_cpu _trilinear _weight_norm _weight_norm_interface adaptive_avg_pool1d
-    adaptive_max_pool1d affine_grid_generator alpha_dropout alpha_dropout_ avg_pool1d batch_norm bilinear channel_shuffle conv1d
-    conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d convolution ctc_loss dropout dropout_ embedding
-    embedding_bag embedding_renorm_ feature_alpha_dropout feature_alpha_dropout_ feature_dropout feature_dropout_ group_norm gru
-    gru_cell instance_norm layer_norm lstm lstm_cell max_pool1d max_pool1d_with_indices max_pool2d max_pool3d mkldnn_rnn_layer
-    native_batch_norm native_channel_shuffle native_group_norm native_layer_norm norm_except_dim pixel_shuffle pixel_unshuffle
-    rms_norm rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell unsafe_split
+    _native_batch_norm_legit _native_batch_norm_legit_no_training _safe_softmax _scaled_dot_product_flash_attention_for_cpu _trilinear
+    _weight_norm _weight_norm_interface adaptive_avg_pool1d adaptive_max_pool1d affine_grid_generator alpha_dropout alpha_dropout_
+    avg_pool1d batch_norm bilinear channel_shuffle conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d
+    convolution ctc_loss dropout dropout_ embedding embedding_bag embedding_renorm_ feature_alpha_dropout feature_alpha_dropout_
+    feature_dropout feature_dropout_ group_norm gru gru_cell instance_norm layer_norm lstm lstm_cell max_pool1d max_pool1d_with_indices
+    max_pool2d max_pool3d mkldnn_rnn_layer native_batch_norm native_channel_shuffle native_dropout native_group_norm native_layer_norm
+    norm_except_dim pixel_shuffle pixel_unshuffle rms_norm rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell unsafe_split
     """.split()
 )
 
@@ -83,6 +84,8 @@ def __getattr__(name):
         _importlib.import_module("gradrepl.engine.nn")
         globals().update({published: FUNCTIONS[published] for published in _OF_NN})
         return FUNCTIONS[name]
+    if name == "torch":  # PyTorch's module holds itself
+        return _importlib.import_module("gradrepl.torch")
     if name in _BEYOND:
         raise AttributeError(_OUT_OF_REACH.format(f"torch.{name}"))
     if name.startswith("_foreach_"):

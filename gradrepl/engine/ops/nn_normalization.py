@@ -46,15 +46,7 @@ def channel_sums(x):
 # ---- batch normalisation
 
 
-@op(
-    "NativeBatchNormBackward0",
-    {
-        "input, weight, bias": "native_batch_norm_backward(grad, input, weight, running_mean, running_var, result1, result2, training, "
-        "eps, grad_input_mask)"
-    },
-    **THREE,
-)
-def native_batch_norm(input, weight: Maybe, bias: Maybe, running_mean: Maybe, running_var: Maybe, training, momentum, eps):
+def normalised(input, weight, bias, running_mean, running_var, training, momentum, eps):
     """(normalised, mean, 1 / deviation); in training the running statistics are moved, without counting as a write."""
     if training:
         wide = precise(input)
@@ -73,6 +65,33 @@ def native_batch_norm(input, weight: Maybe, bias: Maybe, running_mean: Maybe, ru
     out = input * per_channel(scale, input.ndim)
     out += per_channel(shift, input.ndim)
     return out.astype(input.dtype, copy=False), *saved
+
+
+def batch_normalisation(node, name):
+    """One of PyTorch's three operations that normalise a batch; only their nodes differ."""
+
+    def forward(input, weight: Maybe, bias: Maybe, running_mean: Maybe, running_var: Maybe, training, momentum, eps):
+        return normalised(input, weight, bias, running_mean, running_var, training, momentum, eps)
+
+    forward.__name__ = name
+    saved = "running_mean, running_var, result1, result2, training, eps, grad_input_mask"
+    return op(node, {"input, weight, bias": f"native_batch_norm_backward(grad, input, weight, {saved})"}, **THREE)(forward)
+
+
+native_batch_norm = batch_normalisation("NativeBatchNormBackward0", "native_batch_norm")
+batch_norm_legit = batch_normalisation("NativeBatchNormLegitBackward0", "batch_norm_legit")
+batch_norm_by_itself = batch_normalisation("NativeBatchNormLegitBackward1", "batch_norm_by_itself")
+batch_norm_no_training = batch_normalisation("NativeBatchNormLegitNoTrainingBackward0", "batch_norm_no_training")
+
+
+def _native_batch_norm_legit(input, weight, bias, *rest):
+    if len(rest) == 3:  # training, momentum, eps: no running statistics
+        return batch_norm_by_itself(input, weight, bias, None, None, *rest)
+    return batch_norm_legit(input, weight, bias, *rest)
+
+
+def _native_batch_norm_legit_no_training(input, weight, bias, running_mean, running_var, momentum, eps):
+    return batch_norm_no_training(input, weight, bias, running_mean, running_var, False, momentum, eps)
 
 
 def move(running, found, momentum):
@@ -372,6 +391,20 @@ def dropout_(input, p, train: bool):
     return dropped(input, p, train, every_element, True, scaled_mask)
 
 
+@op("NativeDropoutBackward0", outputs="result0, result1", differentiable="result0", input="grad * (result1 * scale)")
+def native_dropout_of(input, mask: Array, scale):
+    return input * (mask * input.dtype.type(scale)), mask
+
+
+def native_dropout(input, p, train):
+    """(the input with zeros where a draw says so and the rest made larger, where it was kept)"""
+    kept = np.ones(input.array.shape, bool)
+    if train is not False and input.array.size:
+        kept = tensor_of(np.empty_like(input.array)).bernoulli_(1 - p).array.astype(bool)
+    scale = 1.0 if train is False else 0.0 if p == 1 else 1 / (1 - p)
+    return native_dropout_of(input, tensor_of(kept), scale)
+
+
 def feature_dropout(input, p, train: bool):
     return dropped(input, p, train, channels_only, False, scaled_mask)
 
@@ -398,7 +431,8 @@ def feature_alpha_dropout_(input, p, train: bool):
 
 publish(
     globals(),
-    functions="""batch_norm native_batch_norm instance_norm layer_norm native_layer_norm group_norm native_group_norm rms_norm dropout
-        dropout_ feature_dropout feature_dropout_ alpha_dropout alpha_dropout_ feature_alpha_dropout feature_alpha_dropout_
+    functions="""batch_norm native_batch_norm native_dropout _native_batch_norm_legit _native_batch_norm_legit_no_training
+        instance_norm layer_norm native_layer_norm group_norm native_group_norm rms_norm dropout dropout_
+        feature_dropout feature_dropout_ alpha_dropout alpha_dropout_ feature_alpha_dropout feature_alpha_dropout_
         _weight_norm _weight_norm_interface norm_except_dim""",
 )

@@ -108,6 +108,10 @@ def renorm(self, p, dim, maxnorm):
     return (self * np.where(size > maxnorm, maxnorm / (size + 1e-7), 1)).astype(self.dtype)
 
 
+def frobenius_norm(self, dim=(), keepdim=False):
+    return norm_dims(self, 2, as_dims(dim), keepdim)
+
+
 def check_renorm(array, p, maxnorm):
     if p <= 0:
         raise RuntimeError("renorm: non-positive-norm not supported")
@@ -117,4 +121,4 @@ def check_renorm(array, p, maxnorm):
         raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {array.ndim} dimensions")
 
 
-publish(globals(), both="norm dist renorm", in_place="renorm")
+publish(globals(), both="norm dist renorm", functions="frobenius_norm", in_place="renorm")

@@ -216,13 +216,19 @@ def trunc(self):
 
 @op("RoundBackward0", self="zeros_like(grad)")
 def round_whole(self):
-    if self.dtype.kind in "bc":
-        unsupported("round_vml_cpu", self)
-    return np.rint(self) if self.dtype.kind == "f" else self.copy()
+    return whole(self)
+
+
+def whole(array):
+    if array.dtype.kind in "bc":
+        unsupported("round_vml_cpu", array)
+    return np.rint(array) if array.dtype.kind == "f" else array.copy()
 
 
 @op("RoundBackward1", self="zeros_like(grad)")
 def round_decimals(self, decimals):
+    if decimals == 0:
+        return whole(self)
     if self.dtype.kind != "f":
         unsupported("round_cpu", self)
     scale = self.dtype.type(10.0 ** np.abs(decimals))
@@ -298,13 +304,13 @@ def frexp(self):
 def round(self, *, decimals=None):
     if type(decimals) is bool:
         return NotImplemented
-    return round_whole(self) if not decimals else round_decimals(self, decimals)
+    return round_whole(self) if decimals is None else round_decimals(self, decimals)
 
 
 def round_(self, *, decimals=None):
     if type(decimals) is bool:
         return NotImplemented
-    return in_place(round_whole)(self) if not decimals else in_place(round_decimals)(self, decimals)
+    return in_place(round_whole)(self) if decimals is None else in_place(round_decimals)(self, decimals)
 
 
 def square(self):

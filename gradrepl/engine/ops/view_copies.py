@@ -78,6 +78,10 @@ def split_with_sizes_copy(self, split_sizes, dim=0):
     return split_sizes_copy(self, tuple(split_sizes), dim)
 
 
+def detach_(self):
+    return self.detach_()
+
+
 def detach_copy(self):
     return without_derivative("detach_copy", tensor_of(self.array.copy()), self)
 
@@ -141,5 +145,5 @@ publish(
     globals(),
     both="narrow_copy select_scatter slice_scatter diagonal_scatter as_strided_scatter",
     functions="""alias_copy transpose_copy t_copy unsqueeze_copy unfold_copy unbind_copy slice_copy select_copy view_copy expand_copy
-        permute_copy as_strided_copy squeeze_copy split_copy split_with_sizes_copy detach_copy""",
+        permute_copy as_strided_copy squeeze_copy split_copy split_with_sizes_copy detach_copy detach_""",
 )

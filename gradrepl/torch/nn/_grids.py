@@ -143,6 +143,26 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
         )
     if align_corners is None:
         warn(CHANGED)
+    return grid_sampler(input, grid, MODES.index(mode), BORDERS.index(padding_mode), bool(align_corners))
+
+
+def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners: bool):
+    """grid_sample with its modes as numbers."""
+    check_grid(input, grid)
+    return SAMPLERS[input.dim() - 2](input, grid, interpolation_mode, padding_mode, align_corners)
+
+
+def grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners: bool):
+    check_grid(input, grid)
+    return SAMPLERS[2](input, grid, interpolation_mode, padding_mode, align_corners)
+
+
+def grid_sampler_3d(input, grid, interpolation_mode, padding_mode, align_corners: bool):
+    check_grid(input, grid)
+    return SAMPLERS[3](input, grid, interpolation_mode, padding_mode, align_corners)
+
+
+def check_grid(input, grid):
     dims = input.dim() - 2
     if input.dim() not in (4, 5) or grid.dim() != input.dim():
         raise RuntimeError(
@@ -158,4 +178,3 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
         raise RuntimeError(
             f"grid_sampler(): expected grid to have size {dims} in last dimension, but got grid with sizes {list(grid.shape)}"
         )
-    return SAMPLERS[dims](input, grid, MODES.index(mode), BORDERS.index(padding_mode), bool(align_corners))
