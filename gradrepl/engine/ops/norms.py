@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from gradrepl.engine.advice import warn_once
 from gradrepl.engine.arguments import guard
 from gradrepl.engine.declare import op
 from gradrepl.engine.dims import as_dims, wrap_dim, wrap_dims
@@ -108,7 +109,14 @@ def renorm(self, p, dim, maxnorm):
     return (self * np.where(size > maxnorm, maxnorm / (size + 1e-7), 1)).astype(self.dtype)
 
 
+FROBENIUS = (
+    "at::frobenius_norm is deprecated and it is just left for JIT compatibility. It will be removed in a future PyTorch release. Please use "
+    "`linalg.vector_norm(A, 2., dim, keepdim)` instead"
+)
+
+
 def frobenius_norm(self, dim=(), keepdim=False):
+    warn_once(FROBENIUS, "LinearAlgebra.cpp:3175")
     return norm_dims(self, 2, as_dims(dim), keepdim)
 
 
