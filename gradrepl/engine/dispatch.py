@@ -11,6 +11,7 @@ from functools import partial
 
 import numpy as np
 
+from gradrepl.engine.dtypes import OF_ARRAY, device, dtype
 from gradrepl.engine.gradients import run_wrapped
 from gradrepl.engine.modes import MAKERS
 from gradrepl.engine.names import NAMES
@@ -46,9 +47,16 @@ FORMS = {
 FORM_OF = {node: form for form, nodes in FORMS.items() for node in nodes.split()}
 STATE, LOCK = threading.local(), threading.Lock()
 THREADS: set = set()  # those that have modes on
+KEYWORDS = {"alpha", "beta", "dtype", "generator", "rounding_mode", "correction"}  # ATen takes them by name, and what follows them
+WIDE = {"_softmax": [False], "_log_softmax": [False]}  # ATen's last arguments that a forward has not
+RENAMED = {"copy_backwards": "copy"}
+OF_SIZES = {"ones", "zeros", "empty", "rand", "randn", "full"}
+OF_NUMBERS = {"arange", "eye", "linspace", "logspace"}
 PRIVATE = {"softmax", "log_softmax", "to_copy", "cdist_forward", "pdist_forward", "weight_norm_interface", "embedding_bag", "ctc_loss"}
 COMPARISONS = {"eq", "ne", "lt", "le", "gt", "ge"}
 KEPT: dict = {}  # what stands in NAMES while no mode is on
+METHODS: dict = {}  # and among the methods of Tensor
+READING = {"detach": "detach", "item": "_local_scalar_dense", "__bool__": "_local_scalar_dense"}
 
 
 def modes():
@@ -85,44 +93,92 @@ def install(packets):
         NAMES[name] = standing_in(NAMES[name], NAMES[name[:-8]].declaration, packets)
     NAMES["trace"] = partial(traced, NAMES["trace"], packets)
     MAKERS.append(partial(made, packets))
+    for name, called in READING.items():
+        METHODS[name] = getattr(Tensor, name)
+        setattr(Tensor, name, answering(METHODS[name], called, packets))
 
 
 def uninstall():
     NAMES.update(KEPT)
     KEPT.clear()
     MAKERS.clear()
+    while METHODS:
+        setattr(Tensor, *METHODS.popitem())
 
 
 def standing_in(forward, declaration, packets):
     """What is called instead of a forward, with arrays, and gives arrays."""
     node = re.sub(r"Backward(?=\d)", "", declaration.node_name or declaration.name)
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", re.sub(r"\d+$", "", node)).lower()
-    name = f"_{words}" if words in PRIVATE else words
-    defaults = [p.default for p in declaration.parameters.values()]
+    name = f"_{words}" if words in PRIVATE else RENAMED.get(words, words)
+    names, defaults = list(declaration.parameters), [p.default for p in declaration.parameters.values()]
 
     def ask(*args):
         if not modes():
             return forward(*args)
         form = FORM_OF.get(node, "default")
-        if name in COMPARISONS:
+        if name in COMPARISONS or name == "fill":
             form = "Tensor" if isinstance(args[1], np.ndarray) else "Scalar"
-        given = list(map(tensors, args))
-        while given and not isinstance(given[-1], Tensor) and given[-1] == defaults[len(given) - 1]:
-            given.pop()
+        by_name = next((i for i, word in enumerate(names[: len(args)]) if word in KEYWORDS), len(args))
+        given, last = [tensors(x) for x in args[:by_name]], by_name
+        while last and not isinstance(given[last - 1], Tensor) and same(args[last - 1], defaults[last - 1]):
+            last -= 1
+        given[last:] = WIDE.get(name, ())
+        named = {names[i]: tensors(args[i]) for i in range(by_name, len(args)) if args[i] is not None and not same(args[i], defaults[i])}
         in_place = sys._getframe(1).f_code.co_name.endswith("_")
-        return plain(asked(packets(name + "_" * in_place, form, partial(run_on_tensors, forward)), given, {}))
+
+        def run(func, *given, **named):
+            if modes():
+                return asked(func, given, named)
+            taken = [given[i] if i < min(len(given), last) else named[names[i]] if names[i] in named else x for i, x in enumerate(args)]
+            answer = forward(*[x if holds_tensors(args[i]) else plain(x) for i, x in enumerate(taken)])
+            return tuple(map(tensors, answer)) if type(answer) is tuple else tensors(answer)
+
+        return plain(asked(packets(name + "_" * in_place, form, run), given, named))
 
     return ask
 
 
+def same(value, default):
+    if type(value) in (list, tuple) and not value:
+        return default in ((), [], None)
+    return value is default or not isinstance(value, np.ndarray) and isinstance(value, type(default)) and value == default
+
+
+def holds_tensors(value):
+    """Whether a forward was called with tensors where others take arrays: what reads an index is."""
+    return isinstance(value, Tensor) or type(value) in (list, tuple) and any(isinstance(x, Tensor) for x in value)
+
+
 def made(packets, maker):
     """What is called instead of the maker of a factory."""
+    name = maker.__name__
 
     def ask(*args, **kwargs):
         if not modes():
             return maker(*args, **kwargs)
-        func = packets(maker.__name__, "default", lambda *_, **__: tensor_of(maker(*args, **kwargs)))
-        return plain(asked(func, args, {}))
+
+        def run(func, *given, **named):
+            return asked(func, given, named) if modes() else tensor_of(maker(*args, **kwargs))
+
+        func = packets(name, "memory_format" if name == "empty" else "default", run)
+        shown = args
+        if name in OF_SIZES:
+            sizes, *others = args if type(args[0]) in (list, tuple) else (args,)
+            shown = list(sizes), *others
+        place = {"device": device("cpu"), "pin_memory": False} if name in OF_SIZES | OF_NUMBERS else {}
+        return plain(asked(func, shown, place))
+
+    return ask
+
+
+def answering(method, name, packets):
+    """What is called instead of a method that only reads: detach, item."""
+
+    def ask(self):
+        if not modes():
+            return method(self)
+        return asked(packets(name, "default", lambda func, x: asked(func, (x,), {}) if modes() else method(x)), (self,), {})
 
     return ask
 
@@ -139,24 +195,18 @@ def asked(func, args, kwargs):
         modes().append(mode)
 
 
-def run_on_tensors(forward, func, *args, **kwargs):
-    """An operation that a mode was told of, called by it."""
-    if modes():
-        return asked(func, args, kwargs)
-    answer = forward(*map(plain, args), **kwargs)
-    return tuple(map(tensors, answer)) if type(answer) is tuple else tensors(answer)
-
-
 def tensors(value):
     """Arrays as tensors; sizes and their like as lists."""
     if isinstance(value, np.ndarray | np.generic):
         return tensor_of(value)
+    if isinstance(value, np.dtype):
+        return OF_ARRAY[value]
     return [tensors(x) for x in value] if type(value) in (list, tuple) else value
 
 
 def plain(value):
     """The way back: arrays for tensors, tuples for sizes."""
-    if isinstance(value, Tensor):
+    if isinstance(value, Tensor | dtype):
         return value.array
     if type(value) not in (list, tuple):
         return value
@@ -172,7 +222,7 @@ def traced(others, packets, arrive, step):
 
     def leaf(leaf, grads, state):
         if modes() and state.accumulates and grads[0] is not None and not state.graph and leaf.rare.grad is None:
-            func = packets("detach", "default", lambda func, x: tensor_of(x.array))
+            func = packets("detach", "default", lambda func, x: asked(func, (x,), {}) if modes() else tensor_of(x.array))
             asked(func, [grads[0]], {})
         return at_leaf(leaf, grads, state)
 

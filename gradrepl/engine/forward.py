@@ -50,6 +50,7 @@ NO_FORWARD = dict(  # nodes of operations that PyTorch has no forward derivative
     Unique2="_unique2",
     WeightNormInterface="_weight_norm_interface",
 )
+NO_MAPPING = "Batching rule not implemented for aten::_make_dual; the fallback path doesn't work on out= or view ops."
 NO_LEVEL = "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
 NESTED = "Nested forward mode AD is not supported at the moment"
 SIZE = (
@@ -168,6 +169,8 @@ def make_dual(tensor, tangent):
     for name, x in (("primal", tensor), ("tangent", tangent)):
         if not (x.is_floating_point() or x.is_complex()):
             raise ValueError(f"Expected {name} to be floating point or complex, but got: {x.dtype}")
+    if here.mapping and not type(tensor.array) is type(tangent.array) is np.ndarray:
+        raise RuntimeError(NO_MAPPING)
     if tangent_of(tensor) is not None:
         raise RuntimeError(TWICE.format(0))
     if tangent_of(tangent) is not None:

@@ -57,7 +57,7 @@ class Kept:
 
     def __init__(self, func, out):
         several = out if isinstance(out, tuple | list) else (out,)
-        self.out, self.memories = out, {id(owner(x.array)) for x in several if isinstance(x, torch.Tensor)}
+        self.val, self.memories = out, {id(owner(x.array)) for x in several if isinstance(x, torch.Tensor)}
         self.mutated = func.overloadpacket.__name__.endswith("_")  # what is written in place is written after it was kept
         self.live.add(self)
         if not Kept.listening:
@@ -122,7 +122,7 @@ class _CachedTorchDispatchMode(TorchDispatchMode):
         known[place] = TAKEN
         if kept.mutated and not self.allow_cache_entry_mutation:
             raise RuntimeError(MUTATED)
-        return kept.out
+        return kept.val
 
 
 def create_selective_checkpoint_contexts(policy_fn_or_list, allow_cache_entry_mutation=False):

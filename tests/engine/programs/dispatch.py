@@ -70,6 +70,24 @@ except ValueError:
 print(x * 2)
 
 
+class Showing(Mode):
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        print(func, [tuple(x.shape) if isinstance(x, torch.Tensor) else x for x in args], kwargs)
+        return func(*args, **kwargs or {})
+
+
+index, picked, c = torch.tensor([1, 0]), x.detach() > 0, torch.ones(2, 3)
+with Showing():
+    x[index], x[:, index], x[picked], x.index_select(0, index)
+    torch.add(x, x, alpha=2), torch.sub(x, 1, alpha=3), torch.div(x, 2, rounding_mode="floor"), torch.addmm(x, x, w, alpha=2)
+    x.double(), x.to(torch.float16), x.var(), c.std(1), torch.softmax(c, 1), torch.log_softmax(c, 0)
+    torch.ones(2, 3), torch.zeros((2,)), torch.full((2,), 7.0), torch.empty(2), torch.arange(3), torch.eye(2)
+    kept, number, truth = x.detach(), x[0, 0].item(), bool(x[1, 1] > 0)
+    c.fill_(2), c.zero_(), c.copy_(x.detach()), c.roll(1, 0)
+print(kept.requires_grad, number, truth)
+print(x.detach().requires_grad, x[0, 0].item())
+
+
 # what a stretch of program takes
 flops = importlib.import_module(f"{torch.__spec__.name}.utils.flop_counter").FlopCounterMode
 layers = torch.nn.Sequential(torch.nn.Linear(3, 5), torch.nn.Sequential(torch.nn.ReLU(), torch.nn.Linear(5, 2)))

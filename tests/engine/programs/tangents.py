@@ -179,3 +179,11 @@ except RuntimeError:
     pass
 attempt(lambda: freed.grad_fn.saved_tensors)
 attempt(lambda: freed.grad_fn._raw_saved_tensors)
+
+
+def mapped(tangent):
+    with fw.dual_level():
+        return fw.unpack_dual(fw.make_dual(torch.zeros(2), tangent))[1]
+
+
+attempt(lambda: torch.vmap(mapped)(torch.ones(3, 2)))
