@@ -228,7 +228,8 @@ def itemsize(dtype: str) -> int:
 
 
 def custom_source(node: Any) -> Source | None:
-    """Where a custom Function is defined."""
-    forward = getattr(getattr(node, "_forward_cls", None), "forward", None)
+    """Where a custom Function is defined; of the form that vmap made of it, where the user's own is."""
+    function = getattr(node, "_forward_cls", None)
+    forward = getattr(getattr(function, "_original", function), "forward", None)
     code = getattr(forward, "__code__", None)
     return Source(code.co_filename, code.co_firstlineno) if code else None

@@ -186,7 +186,7 @@ def made_class(cls):
 
     methods = dict(forward=forward, setup_context=setup_context, backward=backward)
     body = {name: staticmethod(method) for name, method in methods.items()}
-    return type(f"Vmapped{cls.__name__}", (Function,), body | dict(generate_vmap_rule=True))
+    return type(f"Vmapped{cls.__name__}", (Function,), body | dict(generate_vmap_rule=True, _original=cls))
 
 
 def with_generated_rule(cls, values, dims, level, count, randomness):
