@@ -159,3 +159,33 @@ def lane_sums(lines, lanes=16):
         half = len(vectors) // 2
         vectors = vectors[:half] + vectors[half:]
     return vectors[0]
+
+
+def euclidean(array, axis, keepdims=False):
+    """The root of the sum of squares, in single precision: eight lanes where the last dimensions go, line by line where the first do."""
+    if axis is None and not array.flags.c_contiguous:  # as it lies in memory
+        array = array.transpose(sorted(range(array.ndim), key=lambda d: -abs(array.strides[d])))
+    if axis is None and not keepdims:
+        return np.sqrt(squares_in_lanes(array.reshape(-1)))
+    gone = set(range(array.ndim)) if axis is None else set(axis)
+    kept = array.ndim - len(gone)
+    if gone == set(range(kept, array.ndim)) and array.flags.c_contiguous:
+        result = np.sqrt(squares_in_lanes(array.reshape(*array.shape[:kept], -1)))
+        return np.expand_dims(result, tuple(gone)) if keepdims else result
+    if gone == set(range(len(gone))):
+        return np.sqrt(np.add.reduce(array * array, axis, keepdims=keepdims))
+    return np.sqrt(np.add.reduce(np.square(array, dtype=DOUBLE), axis, keepdims=keepdims)).astype(SINGLE)
+
+
+def squares_in_lanes(rows):
+    """Eight running sums, then what is left over: four squares, and up to three more that are added with one rounding each."""
+    whole = rows.shape[-1] // LANES * LANES
+    four = whole + (rows.shape[-1] - whole) // WAYS * WAYS
+    squares = rows[..., :four] * rows[..., :four]
+    if whole:
+        lanes = np.add.reduce(squares[..., :whole].reshape(*rows.shape[:-1], -1, LANES), -2)
+        squares = np.concatenate([lanes, squares[..., whole:]], -1) if four > whole else lanes
+    total = np.add.accumulate(squares, -1)[..., -1] if four else np.zeros(rows.shape[:-1], SINGLE)
+    for i in range(four, rows.shape[-1]):
+        total = (np.square(rows[..., i], dtype=DOUBLE) + total).astype(SINGLE)
+    return total

@@ -356,4 +356,9 @@ SAMPLES = [
     "torch.hash_tensor(torch.tensor([[1, 2], [3, -4]]), (0, 1))",
     "torch.hash_tensor(torch.tensor([]))",
     "torch.hash_tensor(torch.tensor([1]), mode=1)",
+    *[f"torch.arange({n}.0).div(7).norm().view(torch.int32)" for n in (1, 3, 5, 7, 8, 13, 20, 39, 100, 1003)],
+    "torch.linalg.vector_norm(torch.arange(1700.0).div(7).view(100, 17), dim=1).view(torch.int32)",
+    "torch.linalg.vector_norm(torch.arange(1700.0).div(7).view(100, 17), dim=0).view(torch.int32)",
+    "torch.linalg.vector_norm(torch.arange(1700.0).div(7).view(10, 10, 17), dim=(1, 2), keepdim=True).view(torch.int32)",
+    "torch.linalg.vector_norm(torch.arange(1700.0).div(7).view(100, 17).t(), keepdim=True).view(torch.int32)",
 ]

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from gradrepl.engine import single
 from gradrepl.engine.advice import warn_once
 from gradrepl.engine.arguments import guard
 from gradrepl.engine.declare import op
@@ -15,6 +16,8 @@ inf = float("inf")
 
 def norm_of(array, ord, axis, keepdims):
     """The p-norm over `axis`, of sizes only."""
+    if ord == 2 and array.dtype is single.SINGLE:
+        return single.euclidean(array, axis, keepdims)
     size = np.abs(array)
     if size.dtype == np.float32:
         return norm_of(size.astype(np.float64), ord, axis, keepdims).astype(np.float32)
