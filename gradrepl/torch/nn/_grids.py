@@ -115,7 +115,38 @@ def sampled_cubic(input, places, sizes, border, align_corners):
 
 
 def sampler(node, name):
-    def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners: bool):
+    def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners):
+        with no_grad():
+            return sampled(tensor_of(input), tensor_of(grid), interpolation_mode, padding_mode, align_corners).array
+
+    grid_sampler.__name__ = name
+    joint = "grid_sampler_backward(grad, input, grid, interpolation_mode, padding_mode, align_corners, grad_input_mask)"
+    return op(node, {"input, grid": joint})(grid_sampler)
+
+
+@formula
+def grid_sampler_backward(grad, input, grid, interpolation_mode, padding_mode, align_corners, mask):
+    composed = lambda input, grid: [sampled(input, grid, interpolation_mode, padding_mode, align_corners)]
+    found = derived(composed, (input, grid), [grad], mask)
+    return [torch.zeros_like(x) if g is None and wanted else g for g, x, wanted in zip(found, (input, grid), mask)]
+
+
+SAMPLERS = {2: sampler("GridSampler2DBackward0", "grid_sampler_2d"), 3: sampler("GridSampler3DBackward0", "grid_sampler_3d")}
+
+
+def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corners=None):
+    if mode not in MODES:
+        raise ValueError(f"nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: '{mode}'")
+    if padding_mode not in BORDERS:
+        raise ValueError(
+            f"nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but got: '{padding_mode}'"
+        )
+    if align_corners is None:
+        warn(CHANGED)
+    return grid_sampler(input, grid, MODES.index(mode), BORDERS.index(padding_mode), bool(align_corners))
+
+
+def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners: bool):
     """grid_sample with its modes as numbers."""
     check_grid(input, grid)
     check_dims(input, grid, 4 if input.dim() == 4 else 5)
