@@ -58,10 +58,10 @@ def line_up(nodes: Columns, ops: Sequence[int], roots: Sequence[int]) -> Line:
     edges = [edge or (-1, 0) for row in inputs for edge in row]
     target, output = np.fromiter(chain.from_iterable(edges), np.int64, 2 * len(edges)).reshape(-1, 2).T
     lengths = np.fromiter(map(len, inputs), np.int64, len(inputs))
-    user = np.repeat(np.arange(len(ops)), lengths)
+    user = np.repeat(np.arange(len(ops), dtype=np.int64), lengths)
     position = np.arange(len(edges)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     width = 1 + int(lengths.max(initial=0))
-    place = np.full(len(nodes.inputs) + 1, -1)
+    place = np.full(len(nodes.inputs) + 1, -1, np.int64)
     place[ops], place[-1] = np.arange(len(ops)) * width, 0  # the last one is that of a constant
     leaf = np.array([*nodes.leaf, False])[target]
     used, first = np.unique(target[leaf], return_index=True)
@@ -87,7 +87,7 @@ def tokens_of(nodes: Columns, ops: Sequence[int], targets: list[int]) -> tuple[n
     for token, op in zip(coarse, ops):
         begin, end = end, end + len(nodes.inputs[op])
         fine.append(tokens.setdefault((token, *below[begin:end]), len(tokens)))
-    return np.array(coarse), np.array(fine), tokens
+    return np.array(coarse, np.int64), np.array(fine, np.int64), tokens
 
 
 def references(nodes: Columns, ops: Sequence[int], user: np.ndarray, edges: np.ndarray) -> Rows:

@@ -53,7 +53,7 @@ class Line(NamedTuple):
         return guides(self.depth, self.branch)
 
 
-class Look(NamedTuple):
+class Words(NamedTuple):
     """What a line says of the outputs of an op."""
 
     text: str
@@ -150,7 +150,7 @@ class Writer:
         self.fold_of = self.find_folds()
         self.consumers = self.find_consumers()
         self.written: dict[int, str] = {}  # the leaves that stand above -> what refers to them
-        self.looks: dict[int, Look] = {}
+        self.said: dict[int, Words] = {}
 
     def dominated(self) -> list[int]:
         """The op above each op, self.top above the first ones."""
@@ -219,11 +219,11 @@ class Writer:
                 yield Line(0, False, "", text, f"no grad_fn: {labels.cut_text(root.cut)}", kind="cut")
 
     def op_lines(self, place: int, node: Node) -> Iterator[Line]:
-        depth, inputs, look = self.depth[place], node.inputs, self.look(node)
+        depth, inputs, words = self.depth[place], node.inputs, self.words(node)
         name = ("! " if node.faults else "") + labels.op_name(node, self.graph)
-        title = f"{name} {look.text}" if look.text else name
+        title = f"{name} {words.text}" if words.text else name
         kind = "fault" if node.faults else node.kind
-        yield Line(depth, place in self.branches, self.edge_text(place), title, self.detail(place, node, look), node.id, kind)
+        yield Line(depth, place in self.branches, self.edge_text(place), title, self.detail(place, node, words), node.id, kind)
         several = len(inputs) - inputs.count(None) > 1
         for position, edge in enumerate(node.inputs):
             if edge and self.parent_of(edge[0]) != place:
@@ -245,17 +245,17 @@ class Writer:
         positions = [str(position) for position, edge in enumerate(inputs) if edge and edge[0] == place]
         return f"{', '.join(positions)}: " if positions else ""
 
-    def look(self, node: Node) -> Look:
+    def words(self, node: Node) -> Words:
         """What the line says of the outputs, which plain ops have in common."""
-        known = self.looks.get(id(node.outputs))
+        known = self.said.get(id(node.outputs))
         if known is None:
             badges = [badge for output in node.outputs for badge in labels.badges(output)]
             numbers = list(map(labels.numbers_text, node.outputs))
-            known = self.looks[id(node.outputs)] = Look(labels.outputs_text(node), numbers, badges)
+            known = self.said[id(node.outputs)] = Words(labels.outputs_text(node), numbers, badges)
         return known
 
-    def detail(self, place: int, node: Node, look: Look) -> str:
-        parts = [labels.arguments_text(node), labels.constants_text(node), *look.numbers]
+    def detail(self, place: int, node: Node, words: Words) -> str:
+        parts = [labels.arguments_text(node), labels.constants_text(node), *words.numbers]
         parts += [f"{name} cut: {labels.cut_text(cut)}" for _, name, cut in labels.cuts_of(node)]
         if node.kind == "custom":
             parts.append("your Function" + (f", {labels.source_text(node.defined)}" if node.defined else ""))
@@ -264,7 +264,7 @@ class Writer:
         users = self.consumers.get(place, ())
         if len(users) > 1 or users and self.nodes[self.parent[place]].id not in users:
             parts.append("used by " + (", ".join(users) if len(users) < 5 else f"{len(users)} nodes"))
-        parts += [*self.saved(node), *look.badges, *node.faults]
+        parts += [*self.saved(node), *words.badges, *node.faults]
         return " · ".join(filter(None, parts))
 
     def saved(self, node: Node) -> list[str]:

@@ -2,7 +2,11 @@
 
 import pytest
 
+import gradrepl
 from gradrepl.graphs.errors import GraphError
+from gradrepl.insight.explain import explain
+from gradrepl.insight.history import HISTORY
+from gradrepl.insight.observer import observe, stop
 from gradrepl.insight.step import step
 from gradrepl.insight.stepper import Stepper
 from tests.insight.engines import torch  # noqa: F401, a fixture
@@ -168,3 +172,26 @@ def test_takes_nodes_and_nests(torch):  # noqa: F811
 def test_a_missing_folder_is_one_clear_line(torch, name, tmp_path):  # noqa: F811
     with pytest.raises(GraphError, match="^there is no folder .*nowhere$"):
         step(torch.ones((), requires_grad=True) * 2).save(tmp_path / "nowhere" / name)
+
+
+def test_several_numbers_are_refused_before_the_graph_is_read(torch, monkeypatch):  # noqa: F811
+    x, _, h, _ = made(torch)
+    monkeypatch.setattr("gradrepl.insight.step.capture", lambda *_, **__: pytest.fail("read"))
+    for asked in (h, h.grad_fn, [h.sum(), h], (h, [None])):
+        with pytest.raises(RuntimeError, match="grad can be implicitly created only for scalar outputs"):
+            step(*asked) if isinstance(asked, tuple) else step(asked)
+
+
+def test_what_a_question_reads_is_not_taken_for_the_programs(torch):  # noqa: F811
+    engine = "torch" if torch.__name__ == "torch" and hasattr(torch._C, "_add_docstr") else "embedded"
+    observe(engine)
+    try:
+        x, b, h, loss = made(torch)
+        h.detach()
+        seen = [event.kind for event in HISTORY.events]
+        gradrepl.graph(loss, values=True, saved=True)
+        str(explain(loss))
+        step(loss)
+        assert "detach" in seen and [event.kind for event in HISTORY.events] == seen and not HISTORY.passes
+    finally:
+        stop()
