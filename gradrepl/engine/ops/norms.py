@@ -113,8 +113,8 @@ def renorm(self, p, dim, maxnorm):
 
 
 FROBENIUS = (
-    "at::frobenius_norm is deprecated and it is just left for JIT compatibility. It will be removed in a future PyTorch release. Please use "
-    "`linalg.vector_norm(A, 2., dim, keepdim)` instead"
+    "at::frobenius_norm is deprecated and it is just left for JIT compatibility. It will be removed in a future PyTorch release. Please "
+    "use `linalg.vector_norm(A, 2., dim, keepdim)` instead"
 )
 
 

@@ -148,38 +148,28 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
 
 def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners: bool):
     """grid_sample with its modes as numbers."""
-    check_grid(input, grid)
-    check_dims(input, grid, 4 if input.dim() == 4 else 5)
-    return SAMPLERS[input.dim() - 2](input, grid, interpolation_mode, padding_mode, align_corners)
+    dims = 4 if input.dim() == 4 else 5
+    check_grid(input, grid, dims)
+    return SAMPLERS[dims - 2](input, grid, interpolation_mode, padding_mode, align_corners)
 
 
 def grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners: bool):
-    check_grid(input, grid)
-    check_dims(input, grid, 4)
+    check_grid(input, grid, 4)
     return SAMPLERS[2](input, grid, interpolation_mode, padding_mode, align_corners)
 
 
 def grid_sampler_3d(input, grid, interpolation_mode, padding_mode, align_corners: bool):
-    check_grid(input, grid)
-    check_dims(input, grid, 5)
+    check_grid(input, grid, 5)
     return SAMPLERS[3](input, grid, interpolation_mode, padding_mode, align_corners)
 
 
-def check_grid(input, grid):
+def check_grid(input, grid, dims):
+    sizes = f"input with sizes {list(input.shape)} and grid with sizes {list(grid.shape)}"
     if grid.shape[0] != input.shape[0]:
-        raise RuntimeError(
-            "grid_sampler(): expected grid and input to have same batch size, but got input with sizes "
-            f"{list(input.shape)} and grid with sizes {list(grid.shape)}"
-        )
+        raise RuntimeError(f"grid_sampler(): expected grid and input to have same batch size, but got {sizes}")
     if grid.shape[-1] != input.dim() - 2:
         raise RuntimeError(
             f"grid_sampler(): expected grid to have size {input.dim() - 2} in last dimension, but got grid with sizes {list(grid.shape)}"
         )
-
-
-def check_dims(input, grid, dims):
     if input.dim() != dims or grid.dim() != dims:
-        raise RuntimeError(
-            f"grid_sampler(): expected {dims}D input and grid with same number of dimensions, but got input with sizes {list(input.shape)} "
-            f"and grid with sizes {list(grid.shape)}"
-        )
+        raise RuntimeError(f"grid_sampler(): expected {dims}D input and grid with same number of dimensions, but got {sizes}")
