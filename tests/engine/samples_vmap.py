@@ -74,6 +74,7 @@ SAMPLES = [
         "im",
         "f.interpolate(x, scale_factor=2, mode='bilinear')",
         "f.unfold(x, 3)",
+        "f.grid_sample(x, torch.zeros(1, 2, 2, 2, dtype=D), align_corners=False)",
         "f.group_norm(x, 1)",
         "f.batch_norm(x, None, None, training=True)",
     ),

@@ -57,6 +57,14 @@ def by_own_batch(call, *args):
     return tuple([out_of(call, x, 0) for x in found]) if isinstance(found, tuple) else out_of(call, found, 0)
 
 
+@rule("grid_sampler_2d grid_sampler_3d")
+def grid_sampler(call, input, grid, *options):
+    """One grid samples the channels of all examples; else grids stand side by side as inputs do."""
+    dim = 0 if call.holds(grid) else 1
+    found = call.function(into(call, input, dim), grid if dim else into(call, grid, 0), *options)
+    return out_of(call, found, dim)
+
+
 # ---- convolutions
 
 
