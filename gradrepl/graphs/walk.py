@@ -176,14 +176,14 @@ class Builder:
             for kind, outputs, row in zip(found.kinds, self.outputs, found.inputs, strict=True)
         ]
         roots = [found.leaves[id(start)] if is_tensor(start) else found.index[start] for start in self.starts if start is not None]
-        order: dict[int, None] = {}
+        order, unused = [], leaf.copy()
         for op in print_order(Columns(labels, found.inputs, leaf), roots):
-            order[op] = None
+            order.append(op)
             for edge in found.inputs[op]:
-                if edge and leaf[edge[0]]:
-                    order.setdefault(edge[0])
-        order.update(dict.fromkeys(root for root in roots if leaf[root]))
-        return list(order)
+                if edge and unused[edge[0]]:
+                    unused[edge[0]] = False
+                    order.append(edge[0])
+        return order + [root for root in dict.fromkeys(roots) if unused[root]]
 
     def capture(self) -> Capture:
         place, functions = self.place, [self.found.functions[index] for index in self.order]
