@@ -107,13 +107,13 @@ class SavedTensor:
 
     @property
     def unpack_hook(self):
-        value = self.value
+        value = self.node._bare(self.place) if self.index is None else self.value
         return value.unpack if isinstance(value, Packed) else None
 
 
 def raw_saved(node, place):
     """What `_raw_saved_…` shows."""
-    value = node._kept(place)
+    value = node._bare(place)
     return tuple(SavedTensor(node, place, i) for i in range(len(value))) if isinstance(value, list) else SavedTensor(node, place)
 
 

@@ -46,6 +46,9 @@ class SlottedNode(Node):
         alias.counter = getattr(self, COUNTER[place])
         return alias
 
+    def _bare(self, place):
+        return getattr(self, SAVED[place])
+
     def _version(self, place):
         return None if self.version0 is None else getattr(self, VERSION[self.checked_places.index(place)])
 
