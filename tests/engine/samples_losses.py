@@ -198,4 +198,6 @@ SAMPLES = [
     "N.gaussian_nll_loss(a, b, -b.detach())",
     "N.ctc_loss(P, torch.tensor([[1, 2]]), (9,), (2,))",
     "N.linear_cross_entropy(a, m, y)",
+    "torch.signbit(torch.autograd.grad(c.mul(1000).softmax(0)[0], c)[0])",
+    "torch.autograd.grad(g.softmax(-1)[0, 0], g)",
 ]

@@ -386,7 +386,7 @@ def log_softmax_dim(self, dim):
 
 def softmax_data(grad_output, output, dim):
     weighted = grad_output * output
-    return weighted - output * (np.add.reduce(weighted, dim, keepdims=True) if output.ndim else weighted)
+    return (grad_output - (single.softmax_total(weighted, dim % output.ndim) if output.ndim else weighted)) * output
 
 
 def log_softmax_data(grad_output, output, dim):
