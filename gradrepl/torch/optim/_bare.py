@@ -7,6 +7,7 @@ __name__ = "torch.optim.optimizer"
 
 import numpy as np
 
+from gradrepl import torch
 from gradrepl.engine.fused import add_scaled, plus_product, store
 from gradrepl.engine.modes import here
 from gradrepl.engine.names import NAMES
@@ -70,9 +71,6 @@ class Bare:
     def maximum_(self, other):
         return self.written(np.maximum(self.array, other.array, self.array))
 
-    def conj(self):
-        return self
-
     def abs(self):
         return Bare(np.abs(self.array))
 
@@ -92,6 +90,17 @@ def value(other):
 
 def times(first, value):
     return first.array if value == 1 else np.multiply(first.array, value)
+
+
+def parts(parameter, *others):
+    """The operands of an update with complex numbers as pairs: each part moves on its own, by its own moments."""
+    tensors = (parameter, *others)
+    return tensors if parameter.array.dtype.kind != "c" else tuple(map(torch.view_as_real, tensors))
+
+
+def start_of(tensor, number):
+    """What an optimizer's state starts with, for both parts of a complex number."""
+    return complex(number, number) if tensor.is_complex() else number
 
 
 def bare(parameter, *others):

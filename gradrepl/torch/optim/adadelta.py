@@ -3,7 +3,7 @@
 __name__ = __name__.removeprefix("gradrepl.")
 
 from gradrepl import torch
-from gradrepl.torch.optim._bare import bare
+from gradrepl.torch.optim._bare import bare, parts
 from gradrepl.torch.optim.optimizer import Optimizer, check_lr, counted, decayed, new_step, value_of
 
 
@@ -37,7 +37,7 @@ class Adadelta(Optimizer):
             state["square_avg"], state["acc_delta"] = torch.zeros_like(parameter), torch.zeros_like(parameter)
         counted(state)
         rho, eps, lr = group["rho"], group["eps"], -value_of(group["lr"])
-        for values, slope, square, moved in bare(parameter, grad, state["square_avg"], state["acc_delta"]):
+        for values, slope, square, moved in bare(*parts(parameter, grad, state["square_avg"], state["acc_delta"])):
             slope = decayed(values, slope, group)
             square.mul_(rho).addcmul_(slope, slope, value=1 - rho)
             root, delta = square.add(eps).sqrt_(), moved.add(eps).sqrt_()

@@ -3,7 +3,7 @@
 __name__ = __name__.removeprefix("gradrepl.")
 
 from gradrepl import torch
-from gradrepl.torch.optim._bare import bare
+from gradrepl.torch.optim._bare import bare, parts, start_of
 from gradrepl.torch.optim.optimizer import Optimizer, check_lr, counted, decayed, new_step, value_of
 from gradrepl.torch.optim.sgd import check_fused
 
@@ -33,9 +33,7 @@ class Adagrad(Optimizer):
         super().__init__(params, {**defaults, **dict(foreach=foreach, maximize=maximize, differentiable=differentiable, fused=fused)})
         for group in self.param_groups:
             for parameter in group["params"]:
-                start = (
-                    complex(initial_accumulator_value, initial_accumulator_value) if parameter.is_complex() else initial_accumulator_value
-                )
+                start = start_of(parameter, initial_accumulator_value)
                 self.state[parameter].update(step=new_step(), sum=torch.full_like(parameter, start))
 
     def share_memory(self):
@@ -43,7 +41,7 @@ class Adagrad(Optimizer):
 
     def update(self, parameter, grad, state, group):
         lr = value_of(group["lr"]) / (1 + (counted(state) - 1) * group["lr_decay"])
-        for values, slope, total in bare(parameter, grad, state["sum"]):
+        for values, slope, total in bare(*parts(parameter, grad, state["sum"])):
             slope = decayed(values, slope, group)
             total.addcmul_(slope, slope, value=1)
             root = total.sqrt().add_(group["eps"]) if not group["differentiable"] else total.sqrt() + group["eps"]

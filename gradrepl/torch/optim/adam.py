@@ -3,7 +3,7 @@
 __name__ = __name__.removeprefix("gradrepl.")
 
 from gradrepl import torch
-from gradrepl.torch.optim._bare import Bare, bare
+from gradrepl.torch.optim._bare import Bare, bare, parts
 from gradrepl.torch.optim.optimizer import Optimizer, check_betas, check_lr, counted, decayed_or_apart, new_step, value_of
 from gradrepl.torch.optim.sgd import check_fused
 
@@ -70,10 +70,10 @@ class Adam(Optimizer):
         (beta1, beta2), lr, step = map(value_of, group["betas"]), value_of(group["lr"]), counted(state)
         size, correction = -(lr / (1 - beta1**step)), (1 - beta2**step) ** 0.5
         largest = [state["max_exp_avg_sq"]] if group["amsgrad"] else []
-        for values, slope, mean, square, *highest in bare(parameter, grad, state["exp_avg"], state["exp_avg_sq"], *largest):
+        for values, slope, mean, square, *highest in bare(*parts(parameter, grad, state["exp_avg"], state["exp_avg_sq"], *largest)):
             slope = decayed_or_apart(values, slope, group, lr)
             mean.lerp_(slope, 1 - beta1)
-            square.mul_(beta2).addcmul_(slope, slope.conj() if parameter.is_complex() else slope, value=1 - beta2)
+            square.mul_(beta2).addcmul_(slope, slope, value=1 - beta2)
             for high in highest:
                 square = raised(high, square)
             values.addcdiv_(mean, (square.sqrt() / correction).add_(group["eps"]), value=size)

@@ -3,7 +3,7 @@
 __name__ = __name__.removeprefix("gradrepl.")
 
 from gradrepl import torch
-from gradrepl.torch.optim._bare import Bare, bare
+from gradrepl.torch.optim._bare import Bare, bare, parts
 from gradrepl.torch.optim.adam import check_adam
 from gradrepl.torch.optim.optimizer import Optimizer, counted, decayed, new_step, value_of
 
@@ -32,7 +32,7 @@ class Adamax(Optimizer):
             state["exp_avg"], state["exp_inf"] = torch.zeros_like(parameter), torch.zeros_like(parameter)
         beta1, beta2 = group["betas"]
         lr = value_of(group["lr"]) / (1 - beta1 ** counted(state))
-        for values, slope, mean, largest in bare(parameter, grad, state["exp_avg"], state["exp_inf"]):
+        for values, slope, mean, largest in bare(*parts(parameter, grad, state["exp_avg"], state["exp_inf"])):
             slope = decayed(values, slope, group)
             mean.lerp_(slope, 1 - beta1)
             raise_to(largest.mul_(beta2), slope.abs().add_(group["eps"]))

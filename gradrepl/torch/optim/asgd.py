@@ -3,6 +3,7 @@
 __name__ = __name__.removeprefix("gradrepl.")
 
 from gradrepl import torch
+from gradrepl.torch.optim._bare import parts
 from gradrepl.torch.optim.optimizer import Optimizer, check_lr, decayed, new_step, value_of
 
 
@@ -32,10 +33,11 @@ class ASGD(Optimizer):
             state["step"], state["eta"] = new_step(), torch.as_tensor(lr, dtype=torch.float32).clone()
             state["mu"], state["ax"] = torch.ones((), dtype=torch.float32), torch.zeros_like(parameter)
         state["step"] += 1
+        parameter, grad, average = parts(parameter, grad, state["ax"])
         step, grad, eta = value_of(state["step"]), decayed(parameter, grad, group), value_of(state["eta"])
         parameter.mul_(1 - group["lambd"] * eta)
         parameter.add_(grad, alpha=-eta)
-        average, mu = state["ax"], value_of(state["mu"])
+        mu = value_of(state["mu"])
         if mu != 1:
             average.add_(parameter.sub(average).mul_(mu))
         else:

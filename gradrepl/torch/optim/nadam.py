@@ -3,7 +3,7 @@
 __name__ = __name__.removeprefix("gradrepl.")
 
 from gradrepl import torch
-from gradrepl.torch.optim._bare import bare
+from gradrepl.torch.optim._bare import bare, parts
 from gradrepl.torch.optim.adam import check_adam
 from gradrepl.torch.optim.optimizer import Optimizer, counted, decayed_or_apart, new_step, value_of
 
@@ -40,7 +40,7 @@ class NAdam(Optimizer):
         mu, mu_next = momentum(step), momentum(step + 1)
         state["mu_product"] *= mu
         product = value_of(state["mu_product"])
-        for values, slope, mean, square in bare(parameter, grad, state["exp_avg"], state["exp_avg_sq"]):
+        for values, slope, mean, square in bare(*parts(parameter, grad, state["exp_avg"], state["exp_avg_sq"])):
             slope = decayed_or_apart(values, slope, group, lr)
             mean.lerp_(slope, 1 - beta1)
             square.mul_(beta2).addcmul_(slope, slope, value=1 - beta2)

@@ -3,7 +3,7 @@
 __name__ = __name__.removeprefix("gradrepl.")
 
 from gradrepl import torch
-from gradrepl.torch.optim._bare import bare
+from gradrepl.torch.optim._bare import bare, parts
 from gradrepl.torch.optim.adam import check_adam, first_moments
 from gradrepl.torch.optim.optimizer import Optimizer, counted, decayed_or_apart, value_of
 
@@ -35,7 +35,7 @@ class RAdam(Optimizer):
         length, scale = longest - 2 * step * (beta2**step) / correction2, None
         if length > 5.0:
             scale = ((length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length)) ** 0.5
-        for values, slope, mean, square in bare(parameter, grad, state["exp_avg"], state["exp_avg_sq"]):
+        for values, slope, mean, square in bare(*parts(parameter, grad, state["exp_avg"], state["exp_avg_sq"])):
             slope = decayed_or_apart(values, slope, group, lr)
             mean.lerp_(slope, 1 - beta1)
             square.mul_(beta2).addcmul_(slope, slope, value=1 - beta2)

@@ -3,7 +3,7 @@
 __name__ = __name__.removeprefix("gradrepl.")
 
 from gradrepl import torch
-from gradrepl.torch.optim._bare import bare
+from gradrepl.torch.optim._bare import bare, parts
 from gradrepl.torch.optim.optimizer import Optimizer, check_lr, counted, decayed, new_step, value_of
 
 
@@ -39,7 +39,7 @@ class RMSprop(Optimizer):
                 state["grad_avg"] = torch.zeros_like(parameter)
         counted(state)
         names = ["grad_avg"] * group["centered"] + ["momentum_buffer"] * (group["momentum"] > 0)
-        for values, slope, square, *more in bare(parameter, grad, state["square_avg"], *[state[name] for name in names]):
+        for values, slope, square, *more in bare(*parts(parameter, grad, state["square_avg"], *[state[name] for name in names])):
             self.move(values, decayed(values, slope, group), square, dict(zip(names, more)), group)
 
     def move(self, parameter, grad, square, more, group):

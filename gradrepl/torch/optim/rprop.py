@@ -3,6 +3,7 @@
 __name__ = __name__.removeprefix("gradrepl.")
 
 from gradrepl import torch
+from gradrepl.torch.optim._bare import parts, start_of
 from gradrepl.torch.optim.optimizer import Optimizer, check_lr, new_step, value_of
 
 
@@ -28,12 +29,13 @@ class Rprop(Optimizer):
     def update(self, parameter, grad, state, group):
         if not state:
             state["step"], state["prev"] = new_step(), torch.zeros_like(parameter)
-            state["step_size"] = torch.full_like(grad, value_of(group["lr"]))
+            state["step_size"] = torch.full_like(grad, start_of(grad, value_of(group["lr"])))
         state["step"] += 1
-        (down, up), (smallest, largest), size = group["etas"], group["step_sizes"], state["step_size"]
-        agreement = grad.mul(state["prev"]).sign()
+        (down, up), (smallest, largest) = group["etas"], group["step_sizes"]
+        parameter, grad, before, size = parts(parameter, grad, state["prev"], state["step_size"])
+        agreement = grad.mul(before).sign()
         factor = torch.ones_like(agreement).masked_fill(agreement > 0, up).masked_fill(agreement < 0, down)
         size.mul_(factor).clamp_(smallest, largest)
         grad = grad.masked_fill(factor == down, 0)
         parameter.addcmul_(grad.sign(), size, value=-1)
-        state["prev"].copy_(grad)
+        before.copy_(grad)
