@@ -1,4 +1,4 @@
-"""Who holds a tensor besides the program: nodes and views, found as the garbage collector finds them. Imports node and views."""
+"""Who holds a tensor besides the program: nodes and views, found as the garbage collector finds them. Imports node, tensor and views."""
 
 import gc
 

@@ -1,4 +1,4 @@
-"""Saved tensors that may be written: what a write is about to change is copied first. Imports views and saved."""
+"""Saved tensors that may be written: what a write is about to change is copied first. Imports modes, names, saved and views."""
 
 import weakref
 

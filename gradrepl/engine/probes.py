@@ -1,4 +1,4 @@
-"""Operations that PyTorch has only to test its autograd with: their derivatives are wrong on purpose. Imports declare."""
+"""Operations that PyTorch has only to test its autograd with: their derivatives are wrong on purpose. Imports declare and names."""
 
 import warnings
 

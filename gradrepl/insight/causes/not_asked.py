@@ -1,4 +1,4 @@
-"""Why a leaf has no gradient: it does not ask for one. Imports question, cuts, answer."""
+"""Why a leaf has no gradient: it does not ask for one. Imports question, cuts, slicing, answer and what they import."""
 
 from __future__ import annotations
 
