@@ -15,17 +15,21 @@ class Evaluator:
     """Runs inputs in one namespace. Errors go to the caller, SyntaxError before anything has run.
 
     `provide(tree)` is called with the parsed input before it runs: it puts names into the namespace that the input is about to use.
+    `keep(value)` gets the value of a last expression in place of `sys.displayhook`, which stays the program's own.
     """
 
-    def __init__(self, namespace: dict[str, Any], provide: Callable[[ast.AST], None]):
-        self.namespace, self.provide = namespace, provide
+    def __init__(self, namespace: dict[str, Any], provide: Callable[[ast.AST], None], keep: Callable[[Any], None] | None = None):
+        self.namespace, self.provide, self.keep = namespace, provide, keep
         self.number = 0
         self.flags = 0
 
     def run(self, source: str, filename: str | None = None) -> None:
-        """Run the text; the value of a last expression goes to `sys.displayhook`."""
+        """Run the text; the value of a last expression goes to `sys.displayhook`, or to `keep`."""
+        value = None
         for code in self.compiled(source, filename or self.next_filename(source)):
-            exec(code, self.namespace)
+            value = eval(code, self.namespace)
+        if self.keep:
+            self.keep(value)
 
     def next_filename(self, source: str) -> str:
         """Name the input `<gradrepl-N>` and let tracebacks, `inspect` and warnings find its lines."""
@@ -46,7 +50,9 @@ class Evaluator:
 
     def statement(self, node: ast.stmt, filename: str, last: bool) -> CodeType:
         """One statement, ready to run. A last expression is compiled as "single", which sends its value to the display hook."""
-        if last and isinstance(node, ast.Expr):
+        if last and isinstance(node, ast.Expr) and self.keep:
+            code = compile(ast.Expression(node.value), filename, "eval", self.flags, dont_inherit=True)
+        elif last and isinstance(node, ast.Expr):
             code = compile(ast.Interactive([node]), filename, "single", self.flags, dont_inherit=True)
         else:
             # a lone string, compiled as a module, would become the docstring

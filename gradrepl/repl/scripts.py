@@ -104,11 +104,12 @@ class Program:
         if ASKS.search(source):
             watch_engine()
         hook = sys.displayhook
-        sys.displayhook = self.display if show else self.keep
+        if show:
+            sys.displayhook = self.display
         try:
-            Evaluator(self.namespace, Preloaded(self.namespace, fresh=True)).run(source, filename)
+            Evaluator(self.namespace, Preloaded(self.namespace, fresh=True), None if show else self.keep).run(source, filename)
         finally:
-            if sys.displayhook in (self.display, self.keep):
+            if sys.displayhook == self.display:
                 sys.displayhook = hook
 
     def keep(self, value: Any) -> None:

@@ -209,3 +209,12 @@ def test_a_demo_in_a_broken_pipe_is_quiet(words):
         env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
     )  # fmt: skip
     assert len(done.stdout.splitlines()) == 1 and done.stderr == ""
+
+
+def test_a_scripts_own_interactive_statements_show_their_values(tmp_path):
+    (tmp_path / "replay.py").write_text(
+        "import contextlib, io\nout = io.StringIO()\nwith contextlib.redirect_stdout(out):\n"
+        "    exec(compile('torch.ones(2)', '<case>', 'single'), {'torch': torch})\nprint([out.getvalue()])\n7"
+    )
+    done = gradrepl(tmp_path / "replay.py")
+    assert (done.stdout, done.stderr) == ("['tensor([1., 1.])\\n']\n", "")
