@@ -9,7 +9,6 @@ import os
 
 import numpy as np
 
-from gradrepl.engine import normals
 from gradrepl.engine.declare import op
 from gradrepl.engine.dtypes import CPU, Default, device, scalar_name
 from gradrepl.engine.factories import blank_like, fresh, like, made_by, shape_from, sizes_of
@@ -206,6 +205,8 @@ def normal(count, dtype, generator, mean=0.0, std=1.0, few=False):
 def box_muller(block, mean, std):
     kind = block.dtype.type
     if kind is np.float32:
+        from gradrepl.engine import normals
+
         return normals.box_muller(block, mean, std)
     radius, angle = np.sqrt(kind(-2) * np.log(kind(1) - block[:, :8])), kind(2 * math.pi) * block[:, 8:]
     return np.concatenate([radius * np.cos(angle), radius * np.sin(angle)], 1) * kind(std) + kind(mean)

@@ -17,7 +17,6 @@ from gradrepl.engine.missing import without_derivative
 from gradrepl.engine.public import publish
 from gradrepl.engine.random import default_generator, few_normals, need
 from gradrepl.engine.recorder import Array
-from gradrepl.engine.reparametrized import dirichlet_gradient, gamma_gradient
 
 THIRD, SQUEEZE = float(np.float32(1) / np.float32(3)), float(np.float32(0.0331))
 # what Stirling's formula misses of log(k!), for k up to 9
@@ -169,6 +168,8 @@ def standard_gamma(self, generator):
 @op("StandardGammaGradBackward0", self="not_implemented('_standard_gamma_grad')")
 def standard_gamma_grad(self, output: Array):
     check_floating(self, "_standard_gamma_grad_cpu", half=False)
+    from gradrepl.engine.reparametrized import gamma_gradient
+
     return gamma_gradient(self, output).astype(self.dtype)
 
 
@@ -214,6 +215,8 @@ def _sample_dirichlet(input, generator=None):
 def _dirichlet_grad(x, alpha, total):
     check_floating(x.array, "_dirichlet_grad_cpu", half=False)
     check_same_dtype(x, alpha, total)
+    from gradrepl.engine.reparametrized import dirichlet_gradient
+
     slope = dirichlet_gradient(x.array, alpha.array, total.array)
     return without_derivative("_dirichlet_grad", fresh(slope.astype(x.array.dtype)), x, alpha, total)
 

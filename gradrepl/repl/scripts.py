@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any
 
 from gradrepl.repl.evaluate import Evaluator, user_traceback
-from gradrepl.repl.facts import is_node, is_tensor
 from gradrepl.repl.namespace import Preloaded, new_main
 from gradrepl.repl.streams import silence
 
@@ -188,6 +187,8 @@ def has_graph(value: Any) -> bool:
         return any(has_graph(item) for item in value[:100])
     if isinstance(value, dict):
         return has_graph(list(value.values()))
+    from gradrepl.repl.facts import is_node, is_tensor
+
     kind = type(value)
     if is_node(value) or kind.__name__ == "Graph" and kind.__module__.startswith("gradrepl."):
         return True
